@@ -1,0 +1,1 @@
+"""Pure URL rules: reading, keys, scope, shapes. The only importer of yarl and of the URL parser."""
