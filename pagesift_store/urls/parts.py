@@ -1,0 +1,154 @@
+"""Which piece of a site a page belongs to: subtree, cluster, template, and the host names in them."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from pagesift_store.urls.languages import DEFAULT_LANGUAGES
+from pagesift_store.urls.query import is_noise
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+    from pagesift_store.urls.reading import WebUrl
+
+__all__ = ["bare_host", "cluster", "registered_domain", "site_host", "subtree", "template"]
+
+_SUBTREE_DEPTH = 2
+_LONG_SEGMENT = 12
+
+# Digits of an escape (`%C3`) are not digits of the text.
+_DIGITS = re.compile(r"(?<!%)(?<!%[0-9A-Fa-f])[0-9]+")
+_BLANK_DIGITS = "#"
+_BLANK_SEGMENT = "{}"
+
+# Second-level labels under which countries register names. A label of two letters at the end is always a
+# country.
+_REGISTRY_LABELS = frozenset(
+    "ac co com edu gen go gob gouv gov govt gr id in ltd me mil ne net nhs nom or org plc sch web".split()
+)
+
+
+@lru_cache(maxsize=4096)
+def bare_host(host: str) -> str:
+    """The host with every leading `www.` put aside, in lower case. "" for the host `www.`."""
+    while host.startswith("www."):
+        host = host[4:]
+    return host.lower()
+
+
+@lru_cache(maxsize=4096)
+def site_host(host: str) -> str:
+    """The host that stands for its site: `bare_host`, unless what is left cannot be a site of its own.
+
+    `www.com` and `www.co.uk` keep their `www.`: to take `com` for their site would take half the web for it.
+    """
+    bare = bare_host(host)
+    return bare if bare.strip(".").count(".") and not _is_public_suffix(bare) else host
+
+
+@lru_cache(maxsize=4096)
+def registered_domain(host: str) -> str:
+    """The name that was registered, by rule of thumb: what shares a delay under `politeness="domain"`.
+
+    The last two labels; three where the last two look like a public suffix, that is, a country code after a
+    label such as `co` or `ac`. There are more suffixes than this rule knows: where it errs, it joins hosts
+    of different owners (`a.github.io`, `b.github.io`), which costs time and harms nobody. Addresses stay as
+    they are, and a final dot is put aside.
+    """
+    name = host.rstrip(".") or host
+    if name.startswith("[") or name.rpartition(".")[2].isdigit():
+        return name
+    labels = name.split(".")
+    size = 3 if _is_public_suffix(".".join(labels[-2:])) else 2
+    return ".".join(labels[-size:])
+
+
+def subtree(web: WebUrl, seed_hosts: Container[str], languages: Container[str] = DEFAULT_LANGUAGES) -> str:
+    """The part of the site that decides dryness.
+
+    Args:
+        web: the URL.
+        seed_hosts: hosts of the seeds, as `bare_host` gives them.
+        languages: asked, in lower case, whether the leading segment names a language; such a one is not
+            counted.
+
+    Returns:
+        For a host that is no seed's: the bare host. For a seed host: host, `/` and up to two parent
+        directories, the last segment of the path always dropped.
+    """
+    host = bare_host(web.host)
+    if host not in seed_hosts:
+        return host
+    head, _, last = web.path.rpartition("/")
+    directories = _segments(head) if last else _segments(head)[:-1]
+    if directories and directories[0].lower() in languages:
+        directories = directories[1:]
+    return f"{host}/{'/'.join(directories[:_SUBTREE_DEPTH])}"
+
+
+def cluster(web: WebUrl, languages: Container[str] = DEFAULT_LANGUAGES) -> str:
+    """The part of the site that decides proof: bare host, `/` and the first directory of the path.
+
+    A leading language segment is put aside; a path without a directory (`/post-slug`) has the cluster host
+    + `/`.
+
+    Args:
+        web: the URL.
+        languages: as for `subtree`.
+    """
+    directories = _segments(web.path.rpartition("/")[0])
+    first = directories[0] if directories else ""
+    if first and first.lower() in languages:
+        first = directories[1] if len(directories) > 1 else ""
+    return f"{bare_host(web.host)}/{first}"
+
+
+def template(web: WebUrl) -> str | None:
+    """The URL with numbers and ids blanked: pages of one template are likely made by one program.
+
+    Bare host and path, runs of digits as `#`, segments of twelve characters or more that contain a digit as
+    `{}`, and the sorted names of the query parameters (tracking and session names apart). Neither sign can
+    stand unescaped in a path.
+
+    Returns:
+        None when nothing was blanked and there is no query: such a template can hold one page only.
+    """
+    path = _blanked(web.path)
+    names = _names(web.query) if web.query else ""
+    if not names and path == web.path:
+        return None
+    return f"{bare_host(web.host)}{path}{names}"
+
+
+def _names(query: str) -> str:
+    fields = [field for field in query.split("&") if field and not is_noise(field)]
+    return f"?{'&'.join(sorted({field.partition('=')[0] for field in fields}))}" if fields else ""
+
+
+def _blanked(path: str) -> str:
+    if not _DIGITS.search(path):
+        return path
+    return "/".join([_blanked_segment(segment) for segment in path.split("/")])
+
+
+def _blanked_segment(segment: str) -> str:
+    blanked = _DIGITS.sub(_BLANK_DIGITS, segment)
+    if blanked == segment:
+        return segment
+    size = len(unquote(segment, errors="replace")) if "%" in segment else len(segment)
+    return _BLANK_SEGMENT if size >= _LONG_SEGMENT else blanked
+
+
+@lru_cache(maxsize=8192)
+def _segments(directory: str) -> tuple[str, ...]:
+    """Segments of a path that are not empty. Links of one page share few directories, hence the cache."""
+    return tuple([segment for segment in directory.split("/") if segment])
+
+
+def _is_public_suffix(name: str) -> bool:
+    second, _, country = name.partition(".")
+    return len(country) == 2 and second in _REGISTRY_LABELS

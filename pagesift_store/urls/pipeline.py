@@ -1,0 +1,123 @@
+"""The rules of one crawl put together: from a link as found to a URL that may be fetched, and to its key."""
+
+from __future__ import annotations
+
+import re
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from pagesift_store.errors import InvalidSettings, InvalidUrl, Refusal
+from pagesift_store.urls.filters import refusal
+from pagesift_store.urls.parts import bare_host
+from pagesift_store.urls.reading import WebUrl, assemble, read
+from pagesift_store.urls.rewrite import RewriteRule, RewriteSet, apply
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable
+
+    from pagesift_store.urls.keys import KeyRules
+    from pagesift_store.urls.scope import Scope
+
+__all__ = ["UrlRules", "key_hash"]
+
+
+class UrlRules:
+    """What a crawl does with links.
+
+    Args:
+        keys: what makes two URLs one page.
+        scope: which URLs belong to the crawl; it may grow while this object is in use.
+        include: regular expressions, searched in the fetch URL; when there are any, one must match.
+        exclude: regular expressions; a fetch URL in which one matches is refused.
+        upgrade_https: read http links to the same site, found on an https page, as https.
+        route_hosts: hosts of single-page sites, see `read`.
+
+    Raises:
+        InvalidSettings: a pattern is not a regular expression.
+    """
+
+    def __init__(
+        self,
+        keys: KeyRules,
+        scope: Scope,
+        *,
+        include: Iterable[str] = (),
+        exclude: Iterable[str] = (),
+        upgrade_https: bool = True,
+        route_hosts: Container[str] = (),
+    ) -> None:
+        self.keys = keys
+        self.scope = scope
+        self.upgrade_https = upgrade_https
+        self._include = tuple(_compiled(pattern) for pattern in include)
+        self._exclude = tuple(_compiled(pattern) for pattern in exclude)
+        self._patterned = bool(self._include or self._exclude)
+        self._route_hosts = route_hosts
+
+    def admit(self, href: str, base: WebUrl | None = None, *, page: WebUrl | None = None) -> WebUrl:
+        """The URL that a link leads to.
+
+        Args:
+            href: as found.
+            base: what relative links are resolved against. None: `href` must be absolute.
+            page: the page that carries the link, where its `<base>` names another URL. None: the base.
+
+        Raises:
+            InvalidUrl: the link cannot or shall not be followed; its reason says which rule refused it.
+        """
+        web = self.parse(href, base, page=page)
+        if not self.scope.admits(web):
+            raise InvalidUrl(web.url, Refusal.OUT_OF_SCOPE, "outside the scope of this crawl")
+        if self._patterned and not self._patterns_admit(web.url):
+            raise InvalidUrl(web.url, Refusal.EXCLUDED, "refused by the include and exclude patterns")
+        return web
+
+    def parse(self, href: str, base: WebUrl | None = None, *, page: WebUrl | None = None) -> WebUrl:
+        """As `admit`, without scope and patterns: what a seed must pass."""
+        web = read(href, None if base is None else base.url, route_hosts=self._route_hosts)
+        if web.userinfo:
+            raise InvalidUrl(
+                web.url, Refusal.USERINFO, "it carries a user name or a password; leave them out"
+            )
+        page = page or base
+        if web.scheme == "http" and self.upgrade_https and page is not None:
+            web = _upgraded(web, page)
+        reason = refusal(web)
+        if reason is not None:
+            raise InvalidUrl(web.url, reason)
+        return web
+
+    def key(self, web: WebUrl, rewrite_rules: RewriteSet | Iterable[RewriteRule] = ()) -> str:
+        """The key of a URL.
+
+        Args:
+            web: as `admit` gave it.
+            rewrite_rules: the learned rules in force on its host.
+        """
+        if rewrite_rules:
+            web = apply(rewrite_rules, self.keys.apply(web))
+        return self.keys.key(web)
+
+    def _patterns_admit(self, url: str) -> bool:
+        if any(pattern.search(url) for pattern in self._exclude):
+            return False
+        return not self._include or any(pattern.search(url) for pattern in self._include)
+
+
+def key_hash(key: str) -> bytes:
+    """16 bytes that stand for a key in an index. Two keys may share them, if rarely: compare the text too."""
+    return blake2b(key.encode(), digest_size=16).digest()
+
+
+def _upgraded(web: WebUrl, page: WebUrl) -> WebUrl:
+    """An http link to the site of an https page, as https; not one with a port, which serves one scheme."""
+    if page.scheme != "https" or web.port or bare_host(web.host) != bare_host(page.host):
+        return web
+    return assemble(web, "https", web.host, web.path, web.query)
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise InvalidSettings(f"the pattern {pattern!r} is not a regular expression: {error}") from None

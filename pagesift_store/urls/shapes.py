@@ -1,0 +1,102 @@
+"""What the shape of a link says before a fetch: furniture, dated article, section, language edition."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pagesift_store.urls.languages import DEFAULT_LANGUAGES, language_code
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+    from pagesift_store.urls.reading import WebUrl
+
+__all__ = ["FURNITURE", "is_dated", "is_furniture", "is_section", "language_candidate", "path_language"]
+
+_FURNITURE_GROUPS = {
+    "what is new": "news newsroom press event events calendar media blog blogs podcast podcasts gallery",
+    "ways to list": "tag tags category categories search archive archives feed feeds rss sitemap",
+    "the house itself": (
+        "about leadership governance brand branding award awards careers jobs vacancies donate "
+        "donors sponsors partners testimonials"
+    ),
+    "the visitor's account": (
+        "login logout signin signup register account cart basket checkout wishlist subscribe unsubscribe "
+        "newsletter password"
+    ),
+    "the small print": "privacy terms cookie cookies imprint impressum disclaimer copyright legal gdpr",
+}
+
+FURNITURE = frozenset(word for words in _FURNITURE_GROUPS.values() for word in words.split())
+"""Words, in lower case, that mark pages every site has and few queries ask for."""
+
+# A longer segment or anchor is a title, and titles use these words as words: "how-to-search-for-housing".
+_LABEL_WORDS = 4
+_SECTION_WORDS = 4
+_WORDS = re.compile(r"[^\W_]+")
+
+_YEAR = r"(?:19|20)[0-9]{2}"
+_MONTH = r"(?:0[1-9]|1[0-2])"
+_DAY = r"(?:0[1-9]|[12][0-9]|3[01])"
+_MONTH_NAME = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)[a-z]{0,6}"
+# A year alone is a course catalogue as often as an article, and `2011-12` an academic year: neither is a
+# date.
+_DATE = re.compile(
+    rf"/{_YEAR}/(?:0?[1-9]|1[0-2]|{_MONTH_NAME})(?:/|$)"
+    rf"|(?<![0-9]){_YEAR}([-_.]?){_MONTH}\1{_DAY}(?![0-9])"
+    rf"|(?<![0-9]){_DAY}([-_.]){_MONTH}\2{_YEAR}(?![0-9])",
+    re.IGNORECASE,
+)
+
+
+def is_furniture(web: WebUrl, anchor: str = "") -> bool:
+    """Whether a link leads to what every site has: news, lists, the house itself, accounts, small print.
+
+    A word of `FURNITURE` must stand, whole, in a path segment or in the anchor; of segments and anchors
+    with more than four words nothing is concluded, for these are titles.
+    """
+    if is_dated(web):
+        return True
+    return _is_label(anchor) or any(_is_label(segment) for segment in web.path.split("/") if segment)
+
+
+def is_dated(web: WebUrl) -> bool:
+    """Whether the path carries a date: year and month as segments, or year, month and day in one segment."""
+    return ("20" in web.path or "19" in web.path) and _DATE.search(web.path) is not None
+
+
+def is_section(web: WebUrl, anchor: str, languages: Container[str] = DEFAULT_LANGUAGES) -> bool:
+    """Whether a link looks like the entry to a section of a site.
+
+    The path has one segment, or none, after a leading language segment; there is no query; the anchor has
+    one to four words.
+    """
+    if web.query or not 1 <= len(anchor.split()) <= _SECTION_WORDS:
+        return False
+    segments = [segment for segment in web.path.split("/") if segment]
+    if segments and segments[0].lower() in languages:
+        segments = segments[1:]
+    return len(segments) <= 1
+
+
+def path_language(web: WebUrl, languages: Container[str] = DEFAULT_LANGUAGES) -> str | None:
+    """ISO 639-1 code of the language edition that the path leads to; None when it names none.
+
+    Args:
+        web: the URL.
+        languages: what is a language segment on this host; see `pagesift_store.urls.languages`.
+    """
+    candidate = language_candidate(web)
+    return language_code(candidate) if candidate is not None and candidate in languages else None
+
+
+def language_candidate(web: WebUrl) -> str | None:
+    """The leading segment, in lower case, when it may name a language: evidence for `SiteLanguages`."""
+    segment = web.path.lstrip("/").partition("/")[0].lower()
+    return segment if segment and language_code(segment) else None
+
+
+def _is_label(text: str) -> bool:
+    words = _WORDS.findall(text.lower())
+    return len(words) <= _LABEL_WORDS and not FURNITURE.isdisjoint(words)
