@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pagesift_store.errors import Refusal
@@ -65,7 +66,7 @@ def refusal(web: WebUrl) -> Refusal | None:
     url, path = web.url, web.path
     if "." in path and _has_refused_extension(path):
         return Refusal.EXTENSION
-    if path.count("/") >= _REPEATS:
+    if path.count("/") >= _REPEATS and _is_suspect(path.rpartition("/")[0]):
         found = _path_refusal([segment for segment in path.split("/") if segment])
         if found is not None:
             return found
@@ -82,6 +83,16 @@ def _has_refused_extension(path: str) -> bool:
     stem, dot, extension = name.rpartition(".")
     # `/wiki/File:Map.png` is a wiki's page about a file; file servers use no colons.
     return bool(dot and stem) and extension.lower() in EXTENSIONS and ":" not in stem
+
+
+@lru_cache(maxsize=8192)
+def _is_suspect(directory: str) -> bool:
+    """Whether a path in this directory needs a closer look; without that, most links are through.
+
+    Where all its segments differ, the last of the path can repeat one of them, and that is once.
+    """
+    segments = [segment for segment in directory.split("/") if segment]
+    return len(segments) >= MAX_SEGMENTS or len(set(segments)) < len(segments)
 
 
 def _path_refusal(segments: list[str]) -> Refusal | None:

@@ -23,51 +23,125 @@ from collections.abc import Container, Iterable
 from functools import lru_cache
 from urllib.parse import unquote
 
-__all__ = ["DEFAULT_LANGUAGES", "SiteLanguages", "is_certain", "language_code"]
+__all__ = ["DEFAULT_LANGUAGES", "Languages", "SiteLanguages", "is_certain", "language_code"]
 
 
 def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
+def _code_by_word(words_by_code: dict[str, str]) -> dict[str, str]:
+    return {word: code for code, words in words_by_code.items() for word in words.split()}
+
+
+# ISO 639-1, but for `kr`, which sites use for Korean and never for Kanuri.
 _CERTAIN_CODES = _set(
-    "ar bg ca da de el en es et eu fa fi fr gl hu hy ja ka kk ko lt lv mk ms nb nl nn pl pt ro ru sk sl "
-    "sq sr sv sw th tr ur uz vi zh"
+    "ar bg da de el en es fa fi fr hu ja ka kk ko lt lv mk nb nl nn pl pt ro ru sk sl sq sr sv th tr ur "
+    "uz vi zh"
 )
 _DOUBTFUL_CODES = _set(
-    "aa ab ae af ak am an as av ay az ba be bh bi bm bn bo br bs ce ch co cr cs cu cv cy dv dz ee eo ff "
-    "fj fo fy ga gd gn gu gv ha he hi ho hr ht hz ia id ie ig ii ik in io is it iu iw jv kg ki kj kl km "
-    "kn kr ks ku kv kw ky la lb lg li ln lo lu mg mh mi ml mn mo mr mt my na nd ne ng no nr nv ny oc oj "
-    "om or os pa pi ps qu rm rn rw sa sc sd se sg sh si sm sn so ss st su ta te tg ti tk tl tn to ts tt "
-    "tw ty ug uk ve vo wa wo xh yi yo za zu"
+    "aa ab ae af ak am an as av ay az ba be bi bm bn bo br bs ca ce ch co cr cs cu cv cy dv dz ee eo et "
+    "eu ff fj fo fy ga gd gl gn gu gv ha he hi ho hr ht hy hz ia id ie ig ii ik io is it iu jv kg ki kj "
+    "kl km kn ks ku kv kw ky la lb lg li ln lo lu mg mh mi ml mn mr ms mt my na nd ne ng no nr nv ny oc "
+    "oj om or os pa pi ps qu rm rn rw sa sc sd se sg si sm sn so ss st su sw ta te tg ti tk tl tn to ts "
+    "tt tw ty ug uk ve vo wa wo xh yi yo za zu"
 )
 # Not ISO 639-1, but in use: country codes taken for languages, and codes of three letters.
-_CERTAIN_VARIANTS = {
-    "jp": "ja", "cn": "zh", "deu": "de", "fra": "fr", "fre": "fr", "esp": "es", "ita": "it", "por": "pt", "rus": "ru",
-    "jpn": "ja", "kor": "ko", "zho": "zh", "chi": "zh", "nld": "nl", "ara": "ar",
-}  # fmt: skip
-_DOUBTFUL_VARIANTS = {
-    "kr": "ko", "cz": "cs", "dk": "da", "gr": "el", "ua": "uk", "vn": "vi", "eng": "en", "ger": "de", "spa": "es",
-    "iw": "he", "in": "id",
-}  # fmt: skip
-_OWN_NAMES = {
-    "english": "en", "deutsch": "de", "francais": "fr", "français": "fr", "espanol": "es", "español": "es",
-    "castellano": "es", "catala": "ca", "català": "ca", "euskara": "eu", "galego": "gl", "italiano": "it",
-    "portugues": "pt", "português": "pt", "nederlands": "nl", "svenska": "sv", "dansk": "da", "norsk": "no",
-    "suomi": "fi", "eesti": "et", "latviesu": "lv", "lietuviu": "lt", "polski": "pl", "cesky": "cs", "česky": "cs",
-    "cestina": "cs", "čeština": "cs", "slovensky": "sk", "slovencina": "sk", "magyar": "hu", "romana": "ro",
-    "română": "ro", "hrvatski": "hr", "srpski": "sr", "turkce": "tr", "türkçe": "tr", "ελληνικά": "el",
-    "русский": "ru", "українська": "uk", "中文": "zh", "日本語": "ja", "한국어": "ko", "العربية": "ar", "עברית": "he",
-    "bahasa-indonesia": "id", "bahasa": "id", "tieng-viet": "vi", "cymraeg": "cy", "gaeilge": "ga",
-}  # fmt: skip
-_FOREIGN_NAMES = {
-    "german": "de", "french": "fr", "spanish": "es", "italian": "it", "portuguese": "pt", "dutch": "nl",
-    "swedish": "sv", "danish": "da", "norwegian": "no", "finnish": "fi", "polish": "pl", "czech": "cs",
-    "hungarian": "hu", "romanian": "ro", "greek": "el", "turkish": "tr", "russian": "ru", "ukrainian": "uk",
-    "chinese": "zh", "japanese": "ja", "korean": "ko", "arabic": "ar", "hebrew": "he", "hindi": "hi",
-    "vietnamese": "vi", "thai": "th", "indonesian": "id", "welsh": "cy", "irish": "ga", "anglais": "en",
-    "ingles": "en", "englisch": "en",
-}  # fmt: skip
+_CERTAIN_VARIANTS = _code_by_word(
+    {
+        "ar": "ara",
+        "de": "deu",
+        "es": "esp",
+        "fr": "fra fre",
+        "it": "ita",
+        "ja": "jp jpn",
+        "ko": "kr kor",
+        "nl": "nld",
+        "pt": "por",
+        "ru": "rus",
+        "zh": "cn chi zho",
+    }
+)
+_DOUBTFUL_VARIANTS = _code_by_word(
+    {"cs": "cz", "da": "dk", "de": "ger", "el": "gr", "en": "eng", "es": "spa", "uk": "ua", "vi": "vn"}
+)
+_OWN_NAMES = _code_by_word(
+    {
+        "ar": "العربية",
+        "ca": "catala català",
+        "cs": "cesky česky cestina čeština",
+        "cy": "cymraeg",
+        "da": "dansk",
+        "de": "deutsch",
+        "el": "ελληνικά",
+        "en": "english",
+        "es": "espanol español castellano",
+        "et": "eesti",
+        "eu": "euskara",
+        "fi": "suomi",
+        "fr": "francais français",
+        "ga": "gaeilge",
+        "gl": "galego",
+        "he": "עברית",
+        "hr": "hrvatski",
+        "hu": "magyar",
+        "id": "bahasa bahasa-indonesia",
+        "is": "islenska íslenska",
+        "it": "italiano",
+        "ja": "日本語",
+        "ko": "한국어",
+        "lt": "lietuviu lietuvių",
+        "lv": "latviesu latviešu",
+        "nl": "nederlands",
+        "no": "norsk",
+        "pl": "polski",
+        "pt": "portugues português",
+        "ro": "romana română",
+        "ru": "русский",
+        "sk": "slovensky slovencina slovenčina",
+        "sl": "slovenscina slovenščina",
+        "sr": "srpski",
+        "sv": "svenska",
+        "tr": "turkce türkçe",
+        "uk": "українська",
+        "vi": "tieng-viet",
+        "zh": "中文",
+    }
+)
+_FOREIGN_NAMES = _code_by_word(
+    {
+        "ar": "arabic",
+        "cs": "czech",
+        "cy": "welsh",
+        "da": "danish",
+        "de": "german",
+        "el": "greek",
+        "en": "anglais englisch ingles inglés inglese engels",
+        "es": "spanish",
+        "fi": "finnish",
+        "fr": "french",
+        "ga": "irish",
+        "he": "hebrew",
+        "hi": "hindi",
+        "hu": "hungarian",
+        "id": "indonesian",
+        "it": "italian",
+        "ja": "japanese",
+        "ko": "korean",
+        "nl": "dutch",
+        "no": "norwegian",
+        "pl": "polish",
+        "pt": "portuguese",
+        "ro": "romanian",
+        "ru": "russian",
+        "sv": "swedish",
+        "th": "thai",
+        "tr": "turkish",
+        "uk": "ukrainian",
+        "vi": "vietnamese",
+        "zh": "chinese",
+    }
+)
 
 _CODES = {code: code for code in _CERTAIN_CODES | _DOUBTFUL_CODES} | _CERTAIN_VARIANTS | _DOUBTFUL_VARIANTS
 _NAMES = _OWN_NAMES | _FOREIGN_NAMES
@@ -134,6 +208,9 @@ class SiteLanguages(Container[str]):
 
 DEFAULT_LANGUAGES = SiteLanguages()
 """What is known of a host that has shown nothing yet: only certain segments count."""
+
+Languages = SiteLanguages | frozenset[str]
+"""What is asked, in lower case, whether a leading segment names a language: evidence, or a fixed list."""
 
 
 def _folded(segment: str) -> str:

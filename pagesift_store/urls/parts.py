@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from pagesift_store.urls.languages import DEFAULT_LANGUAGES
+from pagesift_store.urls.languages import DEFAULT_LANGUAGES, Languages
 from pagesift_store.urls.query import is_noise
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ __all__ = ["bare_host", "cluster", "registered_domain", "site_host", "subtree", 
 _SUBTREE_DEPTH = 2
 _LONG_SEGMENT = 12
 
+_DIGIT = re.compile("[0-9]")
 # Digits of an escape (`%C3`) are not digits of the text.
 _DIGITS = re.compile(r"(?<!%)(?<!%[0-9A-Fa-f])[0-9]+")
 _BLANK_DIGITS = "#"
@@ -27,9 +28,10 @@ _BLANK_SEGMENT = "{}"
 
 # Second-level labels under which countries register names. A label of two letters at the end is always a
 # country.
-_REGISTRY_LABELS = frozenset(
-    "ac co com edu gen go gob gouv gov govt gr id in ltd me mil ne net nhs nom or org plc sch web".split()
-)
+_REGISTRY_LABELS = frozenset([
+    "ac", "co", "com", "edu", "gen", "go", "gob", "gouv", "gov", "govt", "gr", "id", "in", "ltd",
+    "me", "mil", "ne", "net", "nhs", "nom", "or", "org", "plc", "sch", "web",
+])  # fmt: skip
 
 
 @lru_cache(maxsize=4096)
@@ -67,7 +69,7 @@ def registered_domain(host: str) -> str:
     return ".".join(labels[-size:])
 
 
-def subtree(web: WebUrl, seed_hosts: Container[str], languages: Container[str] = DEFAULT_LANGUAGES) -> str:
+def subtree(web: WebUrl, seed_hosts: Container[str], languages: Languages = DEFAULT_LANGUAGES) -> str:
     """The part of the site that decides dryness.
 
     Args:
@@ -84,13 +86,10 @@ def subtree(web: WebUrl, seed_hosts: Container[str], languages: Container[str] =
     if host not in seed_hosts:
         return host
     head, _, last = web.path.rpartition("/")
-    directories = _segments(head) if last else _segments(head)[:-1]
-    if directories and directories[0].lower() in languages:
-        directories = directories[1:]
-    return f"{host}/{'/'.join(directories[:_SUBTREE_DEPTH])}"
+    return _subtree(host, head, not last, languages)
 
 
-def cluster(web: WebUrl, languages: Container[str] = DEFAULT_LANGUAGES) -> str:
+def cluster(web: WebUrl, languages: Languages = DEFAULT_LANGUAGES) -> str:
     """The part of the site that decides proof: bare host, `/` and the first directory of the path.
 
     A leading language segment is put aside; a path without a directory (`/post-slug`) has the cluster host
@@ -100,11 +99,7 @@ def cluster(web: WebUrl, languages: Container[str] = DEFAULT_LANGUAGES) -> str:
         web: the URL.
         languages: as for `subtree`.
     """
-    directories = _segments(web.path.rpartition("/")[0])
-    first = directories[0] if directories else ""
-    if first and first.lower() in languages:
-        first = directories[1] if len(directories) > 1 else ""
-    return f"{bare_host(web.host)}/{first}"
+    return _cluster(bare_host(web.host), web.path.rpartition("/")[0], languages)
 
 
 def template(web: WebUrl) -> str | None:
@@ -117,7 +112,8 @@ def template(web: WebUrl) -> str | None:
     Returns:
         None when nothing was blanked and there is no query: such a template can hold one page only.
     """
-    path = _blanked(web.path)
+    directory, slash, last = web.path.rpartition("/")
+    path = f"{_blanked_directory(directory)}{slash}{_blanked_segment(last)}"
     names = _names(web.query) if web.query else ""
     if not names and path == web.path:
         return None
@@ -129,13 +125,14 @@ def _names(query: str) -> str:
     return f"?{'&'.join(sorted({field.partition('=')[0] for field in fields}))}" if fields else ""
 
 
-def _blanked(path: str) -> str:
-    if not _DIGITS.search(path):
-        return path
-    return "/".join([_blanked_segment(segment) for segment in path.split("/")])
+@lru_cache(maxsize=8192)
+def _blanked_directory(directory: str) -> str:
+    return "/".join([_blanked_segment(segment) for segment in directory.split("/")])
 
 
 def _blanked_segment(segment: str) -> str:
+    if not _DIGIT.search(segment):
+        return segment
     blanked = _DIGITS.sub(_BLANK_DIGITS, segment)
     if blanked == segment:
         return segment
@@ -143,10 +140,24 @@ def _blanked_segment(segment: str) -> str:
     return _BLANK_SEGMENT if size >= _LONG_SEGMENT else blanked
 
 
+# The links of one page lead to few directories, and the pages of a site to few more.
 @lru_cache(maxsize=8192)
-def _segments(directory: str) -> tuple[str, ...]:
-    """Segments of a path that are not empty. Links of one page share few directories, hence the cache."""
-    return tuple([segment for segment in directory.split("/") if segment])
+def _subtree(host: str, directory: str, is_directory: bool, languages: Languages) -> str:
+    segments = _segments(directory, languages)
+    if is_directory:
+        segments = segments[:-1]
+    return f"{host}/{'/'.join(segments[:_SUBTREE_DEPTH])}"
+
+
+@lru_cache(maxsize=8192)
+def _cluster(host: str, directory: str, languages: Languages) -> str:
+    return f"{host}/{''.join(_segments(directory, languages)[:1])}"
+
+
+def _segments(directory: str, languages: Languages) -> list[str]:
+    """Segments that are not empty, a leading language segment put aside."""
+    segments = [segment for segment in directory.split("/") if segment]
+    return segments[1:] if segments and segments[0].lower() in languages else segments
 
 
 def _is_public_suffix(name: str) -> bool:

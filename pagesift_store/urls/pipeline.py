@@ -94,9 +94,12 @@ class UrlRules:
             web: as `admit` gave it.
             rewrite_rules: the learned rules in force on its host.
         """
+        web = self.keys.apply(web)
         if rewrite_rules:
-            web = apply(rewrite_rules, self.keys.apply(web))
-        return self.keys.key(web)
+            rewritten = apply(rewrite_rules, web)
+            # What the learned rules leave may need the others once more: a path that now ends in a session.
+            web = web if rewritten is web else self.keys.apply(rewritten)
+        return web.url
 
     def _patterns_admit(self, url: str) -> bool:
         if any(pattern.search(url) for pattern in self._exclude):

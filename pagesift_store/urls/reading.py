@@ -73,12 +73,18 @@ def read(text: str, base: str | None = None, *, route_hosts: Container[str] = ()
             base), `SCHEME` (neither http nor https) or `TOO_LONG` (over `MAX_BYTES`). Nothing else is raised.
     """
     given = text
+    size = len(text)
     if not text.isascii():
         text = _scalar_text(text)
-    if len(text) > MAX_BYTES or (not text.isascii() and len(text.encode()) > MAX_BYTES):
+        size = len(text.encode())
+    if size > MAX_BYTES:
         raise InvalidUrl(given, Refusal.TOO_LONG, f"longer than {MAX_BYTES} bytes")
     try:
-        href = normalize_url(text) if base is None else join_url(_scalar_text(base), text)
+        href = (
+            normalize_url(text)
+            if base is None
+            else join_url(base if base.isascii() else _scalar_text(base), text)
+        )
     except ValueError:
         raise InvalidUrl(given, Refusal.INVALID, _why_invalid(base)) from None
     found = _SERIALISED.match(href)

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pagesift_store.urls.languages import DEFAULT_LANGUAGES, language_code
+from pagesift_store.urls.languages import DEFAULT_LANGUAGES, Languages, language_code
 
 if TYPE_CHECKING:
-    from collections.abc import Container
-
     from pagesift_store.urls.reading import WebUrl
 
 __all__ = ["FURNITURE", "is_dated", "is_furniture", "is_section", "language_candidate", "path_language"]
@@ -66,7 +64,7 @@ def is_dated(web: WebUrl) -> bool:
     return ("20" in web.path or "19" in web.path) and _DATE.search(web.path) is not None
 
 
-def is_section(web: WebUrl, anchor: str, languages: Container[str] = DEFAULT_LANGUAGES) -> bool:
+def is_section(web: WebUrl, anchor: str, languages: Languages = DEFAULT_LANGUAGES) -> bool:
     """Whether a link looks like the entry to a section of a site.
 
     The path has one segment, or none, after a leading language segment; there is no query; the anchor has
@@ -80,7 +78,7 @@ def is_section(web: WebUrl, anchor: str, languages: Container[str] = DEFAULT_LAN
     return len(segments) <= 1
 
 
-def path_language(web: WebUrl, languages: Container[str] = DEFAULT_LANGUAGES) -> str | None:
+def path_language(web: WebUrl, languages: Languages = DEFAULT_LANGUAGES) -> str | None:
     """ISO 639-1 code of the language edition that the path leads to; None when it names none.
 
     Args:
