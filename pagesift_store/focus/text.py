@@ -29,7 +29,6 @@ __all__ = [
     "signed",
     "tokeniser",
     "unsigned",
-    "url_words",
     "word_count",
     "words",
 ]
@@ -66,8 +65,8 @@ _MARKS = (
     "\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u0900-\u0963\u0966-\u0dff\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
     "\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd\u102b-\u103e\u1056-\u1059\u17b4-\u17d3\u200c\u200d"
 )
-# Typography that is met on most pages in English and nowhere inside a word. Read as ASCII, it leaves such pages
-# to the quick paths, and a page that is reprinted with other quotes is the same text.
+# Typography that most pages in English have and that parts words anyway. Read as ASCII, it leaves such
+# pages to the quick paths, and a page that is reprinted with other quotes is the same text.
 _TYPOGRAPHY = (
     ("\xa0", " "), ("\u200b", " "), ("‘", "'"), ("’", "'"), ("“", '"'), ("”", '"'), ("–", "-"), ("—", "-"),
     ("•", " "), ("·", " "), ("…", "..."), ("\xad", ""),
@@ -78,7 +77,6 @@ _INTRICATE = re.compile(f"[{_RUN}{_MARKS}]")
 _INTRICATE_WORD = re.compile(rf"[{_RUN}]+|[^\W_{_RUN}]+(?:[{_MARKS}]+[^\W_{_RUN}]*)*")
 _IN_RUN = re.compile(f"[{_RUN}]")
 _IN_UNSPACED = re.compile(f"[{_UNSPACED}]")
-_SEAM = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_")
 
 
 def fold(text: str) -> str:
@@ -160,18 +158,6 @@ def word_count(tokens: list[str]) -> int:
         if run >= "\u3005" and _IN_UNSPACED.match(run):
             extra += (len(run) - 1) // 2
     return len(tokens) + extra
-
-
-def url_words(text: str) -> str:
-    """A host or path with its words set apart: at underscores, between letters and digits, at camel case.
-
-    Args:
-        text: host and path, percent-decoded, case kept.
-
-    Returns:
-        The text with blanks put in; other punctuation stays, since it parts words anyway.
-    """
-    return _SEAM.sub(" ", text)
 
 
 def signed(mask: int) -> int:

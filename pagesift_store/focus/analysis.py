@@ -1,0 +1,93 @@
+"""Everything that is read off a page, in one pass over its text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from pagesift_store.focus.fingerprint import hashes
+from pagesift_store.focus.passages import Passage, read_body
+from pagesift_store.focus.relevance import PageEvidence
+from pagesift_store.focus.text import fold, tokeniser, word_count, words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pagesift_store.focus.text import QueryTerms
+
+__all__ = ["Analysis", "analyse"]
+
+
+class Analysis(NamedTuple):
+    """What a page holds.
+
+    Attributes:
+        mask: signed 64-bit hit mask of the body.
+        evidence: the summary that relevance is computed from.
+        passages: the relevant passages, distinct, at most 64.
+        text_hash: hash of the text; None below 200 characters.
+        blank_hash: hash of the text without digits; None below 200 characters.
+    """
+
+    mask: int
+    evidence: PageEvidence
+    passages: tuple[Passage, ...]
+    text_hash: int | None
+    blank_hash: int | None
+
+
+def analyse(
+    terms: QueryTerms,
+    *,
+    title: str = "",
+    url_text: str = "",
+    headings: Sequence[str] = (),
+    text: str = "",
+    anchors: Sequence[str] = (),
+    furniture: bool = False,
+) -> Analysis:
+    """Read a page.
+
+    Args:
+        terms: the query.
+        title: text of the title.
+        url_text: host and path as words.
+        headings: texts of the headings.
+        text: the main text, blocks separated by line breaks.
+        anchors: texts of the page's links.
+        furniture: the page is furniture by its URL.
+
+    Returns:
+        Hits, evidence, passages and hashes.
+    """
+    folded = fold(text)
+    body = read_body(terms, folded)
+    evidence = PageEvidence.of(
+        terms,
+        body,
+        title=title,
+        url_text=url_text,
+        headings=headings,
+        hub=_is_hub(body.words, folded, anchors),
+        furniture=furniture,
+    )
+    return Analysis(body.mask, evidence, body.passages, *hashes(folded))
+
+
+def _is_hub(length: int, folded: str, anchors: Sequence[str]) -> bool:
+    """Whether more words of a page stand in links than outside.
+
+    What counts is the main text: of the links, those whose anchors stand in it. Callers that leave anchors
+    out of the text have none there; then all their words are compared with all of the text's.
+    """
+    in_links = word_count(words("\n".join(anchors)))
+    if 2 * in_links <= length:
+        return False  # whatever part of them stands in the text
+    joined = f" {' '.join(tokeniser(folded)(folded))} "
+    inside = 0
+    for anchor in anchors:
+        own = words(anchor)
+        if own and f" {' '.join(own)} " in joined:
+            inside += word_count(own)
+    if inside:
+        return inside > length - inside
+    return in_links > length
