@@ -98,8 +98,8 @@ def read_body(terms: QueryTerms, folded: str) -> Body:
     """
     cut, lookup, plain = tokeniser(folded), terms.lookup, folded.isascii()
     length = whole = 0
-    hits: Counter[int] = Counter()
-    pairs: Counter[int] = Counter()
+    hits: list[int] = []
+    pairs: list[int] = []
     found: dict[int, Passage] = {}
     for block in folded.splitlines():
         tokens = cut(block)
@@ -109,15 +109,15 @@ def read_body(terms: QueryTerms, folded: str) -> Body:
         if not any(masks):
             continue
         own = list(filter(None, masks))
-        hits.update(own)
-        pairs.update(_side_by_side(terms, tokens, masks))
+        hits += own
+        pairs += _side_by_side(terms, tokens, masks)
         mask = reduce(or_, own)
         whole |= mask
         squeezed = squeeze(block)
         if len(found) < MAX_PASSAGES and len(squeezed) >= MIN_PASSAGE:
             passage = Passage(digest64(squeezed.encode("utf-8", "surrogatepass")), mask, size)
             found.setdefault(passage.hash, passage)
-    return Body(whole, length, hits, pairs, tuple(found.values()))
+    return Body(whole, length, Counter(hits), Counter(pairs), tuple(found.values()))
 
 
 def glance(terms: QueryTerms, text: str) -> tuple[int, int]:
@@ -139,16 +139,20 @@ def glance(terms: QueryTerms, text: str) -> tuple[int, int]:
 def _side_by_side(terms: QueryTerms, tokens: Sequence[str], masks: Sequence[int]) -> list[int]:
     """The pair masks of all places of a block where neighbouring terms stand side by side."""
     places = [
-        pair for left, right in pairwise(masks)
-        if left and right and (pair := _neighbours(left, right))
+        pair for left, right in pairwise(masks) if left and right and (pair := _neighbours(left, right))
     ]
-    for token, mask in zip(tokens, masks, strict=True):
-        if mask & mask - 1 and (pair := _neighbours(mask, mask)):  # a run of CJK that holds several terms
-            places.extend(
-                1 << i for i, (left, right) in enumerate(pairwise(terms.words))
-                if pair >> i & 1 and left + right in token
-            )
+    if terms.has_runs:
+        for token, mask in zip(tokens, masks, strict=True):
+            places += _within_run(terms.words, token, mask)
     return places
+
+
+def _within_run(words: Sequence[str], token: str, mask: int) -> list[int]:
+    """The pair masks of neighbouring terms that one run of CJK holds side by side."""
+    both = _neighbours(mask, mask)
+    if not both:
+        return []
+    return [1 << i for i, (a, b) in enumerate(pairwise(words)) if both >> i & 1 and a + b in token]
 
 
 def _neighbours(left: int, right: int) -> int:

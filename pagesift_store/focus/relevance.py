@@ -46,8 +46,8 @@ FURNITURE_DISCOUNT = 0.2
 class PageEvidence:
     """What relevance needs to know of a page.
 
-    Masks are of the query's first 16 terms, bit i for term i; pair masks have bit i for terms i and i + 1 side
-    by side in this order. Counts are in the same orders.
+    Masks are of the query's first 16 terms, bit i for term i; pair masks have bit i for terms i and i + 1
+    side by side in this order. Counts are in the same orders.
 
     Attributes:
         words: length of the body in words.

@@ -68,10 +68,11 @@ _MARKS = (
 # Typography that most pages in English have and that parts words anyway. Read as ASCII, it leaves such
 # pages to the quick paths, and a page that is reprinted with other quotes is the same text.
 _TYPOGRAPHY = (
-    ("\xa0", " "), ("\u200b", " "), ("‘", "'"), ("’", "'"), ("“", '"'), ("”", '"'), ("–", "-"), ("—", "-"),
-    ("•", " "), ("·", " "), ("…", "..."), ("\xad", ""),
+    ("\xa0", " "), ("\u1680", " "), ("\u200b", " "), ("‘", "'"), ("’", "'"), ("“", '"'), ("”", '"'), ("–",
+    "-"), ("—", "-"), ("•", " "), ("·", " "), ("…", "..."), ("\xad", ""), ("\x85", "\n"), ("\u2028", "\n"),
+    ("\u2029", "\n"),
 )
-_ASCII_GAPS = str.maketrans({chr(code): " " for code in range(128) if not chr(code).isalnum()})
+_ASCII_GAPS = bytes(code if chr(code).isalnum() else 32 for code in range(128)) + bytes(128)
 _PLAIN_WORD = re.compile(r"[^\W_]+")
 _INTRICATE = re.compile(f"[{_RUN}{_MARKS}]")
 _INTRICATE_WORD = re.compile(rf"[{_RUN}]+|[^\W_{_RUN}]+(?:[{_MARKS}]+[^\W_{_RUN}]*)*")
@@ -116,8 +117,8 @@ def tokeniser(folded: str) -> Callable[[str], list[str]]:
 
 
 def _ascii_words(folded: str) -> list[str]:
-    """Three times as fast as a regular expression."""
-    return folded.translate(_ASCII_GAPS).split()
+    """Three times as fast as a regular expression, and by bytes also on short texts."""
+    return folded.encode("ascii").translate(_ASCII_GAPS).decode("ascii").split()
 
 
 def _plain_words(folded: str) -> list[str]:
@@ -220,12 +221,14 @@ class QueryTerms:
         stems: their stems, all distinct.
         language: the language they are stemmed in, an ISO 639-1 code in lower case.
         lookup: folded word → signed mask of the terms it hits; for loops that read many words.
+        has_runs: whether a term is a run of CJK.
     """
 
     words: tuple[str, ...]
     stems: tuple[str, ...]
     language: str
     lookup: Callable[[str], int] = field(repr=False, compare=False)
+    has_runs: bool
 
     @classmethod
     def parse(cls, query: str, language: str = "en") -> QueryTerms:
@@ -259,6 +262,7 @@ class QueryTerms:
             stems=tuple(by_stem),
             language=code,
             lookup=_WordMasks(bits, stem).__getitem__,
+            has_runs=any(map(_IN_RUN.match, by_stem)),
         )
 
     def __len__(self) -> int:
