@@ -9,6 +9,7 @@ may overlap: what one has leased, the other leaves alone. Needs `pip install pag
 from __future__ import annotations
 
 import argparse
+import math
 import signal
 import socket
 import sys
@@ -20,7 +21,7 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 from protego import Protego
 
-from pagesift_store import CrawlState, FailKind, Frontier, Lease, LeaseLost, Page, PagesiftError
+from pagesift_store import FailKind, Frontier, Lease, LeaseLost, Page, PagesiftError
 from pagesift_store.html import parse_page
 
 NAME = "pagesift-cron-fetch"
@@ -28,7 +29,7 @@ HTML = {"", "text/html", "application/xhtml+xml"}
 MAX_BYTES = 5_000_000  # longer bodies are cut: the start of a page says what it is about
 MAX_SECONDS = 30.0  # for one page with all its hops; the timeouts of the client hold for one read each
 MAX_HOPS = 20
-PATIENCE = 60.0  # a run waits no longer than this for a host to become ready; the next run will
+PATIENCE = 30.0  # a run waits no longer than this for a host to become ready; the next run will
 
 
 class RobotsError(Exception):
@@ -53,8 +54,9 @@ class Fetcher:
         if address not in self.rules:
             answer = self.client.get(address, follow_redirects=True)
             rules = Protego.parse(answer.text if answer.is_success else "")
-            host = urlsplit(url).hostname or ""
-            self.frontier.set_robots(host, answer.status_code, rules.crawl_delay(NAME))
+            delay = rules.crawl_delay(NAME)
+            sane = delay if delay is not None and 0 <= delay < math.inf else None
+            self.frontier.set_robots(urlsplit(url).hostname or "", answer.status_code, sane)
             if answer.is_server_error or answer.status_code == httpx.codes.TOO_MANY_REQUESTS:
                 raise RobotsError(f"{address} answered {answer.status_code}", permanent=False)
             self.rules[address] = rules
@@ -130,15 +132,25 @@ def crawl(frontier: Frontier, fetcher: Fetcher, pages: int, stop: threading.Even
     """Lease and handle one link after the other. Returns how many had which outcome."""
     outcomes: Counter[str] = Counter()
     while outcomes.total() < pages and not stop.is_set():
-        # One at a time: a link leased early is a decision made with old evidence. A short wait, for `stop`.
-        leases = frontier.lease(1, wait=1.0)
-        outcomes.update(handle(frontier, fetcher, lease) for lease in leases)
+        # One at a time: a link leased early is a decision made with old evidence.
+        leases = frontier.lease(1, wait=PATIENCE)
         if not leases:
-            status = frontier.status()
-            soon = (status.next_due or 0.0) <= time.time() + PATIENCE
-            if status.state not in {CrawlState.READY, CrawlState.COOLING} or not soon:
-                break
+            break  # finished, asked to stop, or nothing ready for too long
+        outcomes.update(handle(frontier, fetcher, lease) for lease in leases)
     return outcomes
+
+
+def stopped_by_signal(frontier: Frontier) -> threading.Event:
+    """An event that SIGTERM and SIGINT set. No exception: that would cut a transaction short."""
+    stop = threading.Event()
+
+    def handler(*_: object) -> None:
+        stop.set()
+        frontier.stop()  # ends a `lease` that waits
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, handler)
+    return stop
 
 
 def parsed_arguments() -> argparse.Namespace:
@@ -157,15 +169,13 @@ def main() -> int:
     """Run once and say in one line what was done."""
     args = parsed_arguments()
     agent = f"{NAME}/0.1 (+{args.contact})" if args.contact else f"{NAME}/0.1"
-    stop = threading.Event()  # rather than an exception, which would cut a transaction short
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
     timeout = httpx.Timeout(10.0, connect=5.0)
     try:
         with (
             Frontier.open(args.store, query=args.query) as frontier,  # leaving it gives back what is leased
             httpx.Client(headers={"User-Agent": agent}, timeout=timeout) as client,
         ):
+            stop = stopped_by_signal(frontier)
             if args.delay is not None:
                 frontier.configure(default_delay=args.delay)
             frontier.add(args.seed)

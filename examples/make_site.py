@@ -104,7 +104,7 @@ HEADLINES = {
         "University keeps international fees unchanged",
         "Tuition fees for international students stay what they are for the next intake.",
         "The council decided so on Thursday. Who starts in autumn pays the same "
-        "[fees](fees/international.html) as this year, and the deposit that a student visa needs stays at 4,000.",
+        "[fees](fees/international.html) as now, and the deposit that a student visa needs stays at 4,000.",
     ),
 }
 
@@ -183,7 +183,7 @@ def footer(entry: Entry, language: Language) -> str:
     if language.root != "/":
         return '<a href="/about/contact.html">Contact</a>'
     links = ['<a href="/calendar/2025-01.html">Calendar</a>', '<a href="/about/contact.html">Contact</a>',
-             '<a href="/about/privacy.html">Privacy</a>', '<a href="/internal/staff.html">Staff only</a>']
+             '<a href="/about/privacy.html">Privacy</a>', '<a href="/internal/visa-desk.html">Visa desk</a>']
     if entry.path in PRINTED:
         links.insert(0, f'<a href="/{entry.path}?print=1">Print view</a>')
     return " ".join(links)
@@ -194,7 +194,7 @@ def extras() -> dict[str, str]:
     return {
         "robots.txt": "User-agent: *\nDisallow: /internal/\n",
         "visa/checklist.txt": "Passport\nConfirmation of studies\nBank statements\nCertificates\n",
-        "internal/staff.html": "<!DOCTYPE html>\n<title>Staff</title>\n<p>Room plans and rotas.</p>\n",
+        "internal/visa-desk.html": "<!DOCTYPE html>\n<title>Visa desk</title>\n<p>Who sits where.</p>\n",
     }
 
 
