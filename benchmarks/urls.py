@@ -29,7 +29,7 @@ from pagesift_store.urls.filters import refusal
 from pagesift_store.urls.keys import key_rules
 from pagesift_store.urls.parts import cluster, subtree, template
 from pagesift_store.urls.pipeline import UrlRules, key_hash
-from pagesift_store.urls.reading import WebUrl, read
+from pagesift_store.urls.reading import WebUrl, read, resolve
 from pagesift_store.urls.rewrite import RewriteRule, RewriteSet
 from pagesift_store.urls.scope import Scope
 from pagesift_store.urls.shapes import is_furniture, is_section, path_language
@@ -128,7 +128,7 @@ def contenders(links: Sequence[Link]) -> dict[str, Callable[[], Any]]:
 
     def reading() -> None:
         for base, href, _ in links:
-            read(href, base.url)
+            resolve(href, base)
 
     keys = [rules.key(link.web) for link in links]
     return {

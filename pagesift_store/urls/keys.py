@@ -4,23 +4,25 @@ A key is made from the fetch URL by named rules, and the fetch URL itself is nev
 preset are stored with the crawl by name and version; a change of what any of them does is a new version of
 each preset that holds it.
 
-Every rule maps a `WebUrl` to itself when there is nothing to do, which is the common case and costs one look.
+Every rule edits one part of the URL, as text, and gives back the same text when there is nothing to do; so
+a key is put together once, however many rules had a hand in it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pagesift_store.errors import InvalidSettings
 from pagesift_store.urls.parts import site_host
 from pagesift_store.urls.query import is_noise
 from pagesift_store.urls.reading import WebUrl, assemble
 
-__all__ = ["PRESETS", "RULES", "KeyRules", "key_rules"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
-Rule = Callable[[WebUrl], WebUrl]
+__all__ = ["PRESETS", "RULES", "KeyRule", "KeyRules", "key_rules"]
 
 _PATH_SESSION = re.compile(r";jsessionid=[^/;]*", re.IGNORECASE)
 _SLASHES = re.compile(r"//+")
@@ -30,83 +32,73 @@ _INDEX = re.compile(
 )
 
 
-def drop_noise(web: WebUrl) -> WebUrl:
+def drop_noise(query: str) -> str | None:
     """Drop tracking and session parameters; the `?` goes with the last of them."""
-    if not web.query:
-        return web
-    fields = web.query.split("&")
+    fields = query.split("&")
     kept = [field for field in fields if not is_noise(field)]
     if len(kept) == len(fields):
-        return web
-    return assemble(web, web.scheme, web.host, web.path, "&".join(kept) if kept else None)
+        return query
+    return "&".join(kept) if kept else None
 
 
-def sort_query(web: WebUrl) -> WebUrl:
-    """Sort the query parameters by name; equal names keep their order, for it may carry meaning."""
-    if not web.query or "&" not in web.query:
-        return web
-    query = "&".join(sorted(web.query.split("&"), key=_name))
-    return web if query == web.query else assemble(web, web.scheme, web.host, web.path, query)
+def sort_query(query: str) -> str:
+    """Sort the parameters by name; equal names keep their order, for it may carry meaning."""
+    return "&".join(sorted(query.split("&"), key=_name)) if "&" in query else query
 
 
-def drop_path_session(web: WebUrl) -> WebUrl:
-    """Drop `;jsessionid=…` from every segment of the path."""
-    if ";" not in web.path:
-        return web
-    path = _PATH_SESSION.sub("", web.path)
-    return web if path == web.path else assemble(web, web.scheme, web.host, path, web.query)
+def drop_path_session(path: str) -> str:
+    """Drop `;jsessionid=…` from every segment."""
+    return _PATH_SESSION.sub("", path) if ";" in path else path
 
 
-def merge_slashes(web: WebUrl) -> WebUrl:
-    """Take runs of slashes in the path as one."""
-    if "//" not in web.path:
-        return web
-    return assemble(web, web.scheme, web.host, _SLASHES.sub("/", web.path), web.query)
+def merge_slashes(path: str) -> str:
+    """Take runs of slashes as one."""
+    return _SLASHES.sub("/", path) if "//" in path else path
 
 
-def drop_www(web: WebUrl) -> WebUrl:
-    """Take the bare host and its `www.` as one."""
-    if not web.host.startswith("www."):
-        return web
-    host = site_host(web.host)
-    return web if host == web.host else assemble(web, web.scheme, host, web.path, web.query)
-
-
-def drop_index(web: WebUrl) -> WebUrl:
+def drop_index(path: str) -> str:
     """Drop the file name of a directory's index page: `/a/index.html` is `/a/`."""
-    path = _INDEX.sub("/", web.path)
-    return web if path == web.path else assemble(web, web.scheme, web.host, path, web.query)
+    return _INDEX.sub("/", path)
 
 
-def drop_trailing_slash(web: WebUrl) -> WebUrl:
-    """Take a path with and without trailing slashes as one."""
-    if not web.path.endswith("/") or web.path == "/":
-        return web
-    return assemble(web, web.scheme, web.host, web.path.rstrip("/") or "/", web.query)
+def drop_trailing_slash(path: str) -> str:
+    """Take a path with and without trailing slashes as one; the root keeps its own."""
+    return path.rstrip("/") or "/"
 
 
-def drop_scheme(web: WebUrl) -> WebUrl:
-    """Take http and https as one, on their default ports; one other port serves one scheme."""
-    if web.scheme == "http" or web.port:
-        return web
-    return assemble(web, "http", web.host, web.path, web.query)
+def drop_scheme(scheme: str) -> str:
+    """Take http and https as one."""
+    return "http"
 
 
-RULES: Mapping[str, Rule] = MappingProxyType(
+class KeyRule(NamedTuple):
+    """A named rule.
+
+    Attributes:
+        part: what it edits. A query is edited when it is not empty; a scheme on its default port, since a
+            port of its own serves one scheme.
+        edit: old text to new text; for a query, None drops the `?`, too.
+    """
+
+    part: Literal["scheme", "host", "path", "query"]
+    edit: Callable[[str], str | None]
+
+
+RULES: Mapping[str, KeyRule] = MappingProxyType(
     {
-        "noise": drop_noise,
-        "path_session": drop_path_session,
-        "sort_query": sort_query,
-        "www": drop_www,
-        "slashes": merge_slashes,
-        "index": drop_index,
-        "trailing_slash": drop_trailing_slash,
-        "scheme": drop_scheme,
+        "noise": KeyRule("query", drop_noise),
+        "sort_query": KeyRule("query", sort_query),
+        "path_session": KeyRule("path", drop_path_session),
+        "slashes": KeyRule("path", merge_slashes),
+        "index": KeyRule("path", drop_index),
+        "trailing_slash": KeyRule("path", drop_trailing_slash),
+        "www": KeyRule("host", site_host),
+        "scheme": KeyRule("scheme", drop_scheme),
     }
 )
 """Every key rule by the name under which it is stored."""
 
-_STANDARD = ("noise", "path_session", "sort_query", "www", "slashes")
+_STANDARD = ("noise", "sort_query", "path_session", "slashes", "www")
 
 PRESETS: Mapping[str, tuple[int, tuple[str, ...]]] = MappingProxyType(
     {
@@ -131,22 +123,31 @@ class KeyRules:
         self.name = name
         self.version = version
         self.rules = rules
-        self._steps = tuple(RULES[rule] for rule in rules)
+        chosen = [RULES[rule] for rule in rules]
+        self._scheme, self._host, self._path, self._query = (
+            tuple(rule.edit for rule in chosen if rule.part == part)
+            for part in ("scheme", "host", "path", "query")
+        )
 
     def __repr__(self) -> str:
         return f"KeyRules({self.name!r}, version={self.version})"
 
     def apply(self, web: WebUrl) -> WebUrl:
         """The URL as the rules leave it: for comparing only, since the server need not know it."""
-        for step in self._steps:
-            web = step(web)
-        return web
+        query = web.query
+        if query:
+            for edit in self._query:
+                query = edit(query) if query else query
+        path = _edited(web.path, self._path)
+        host = _edited(web.host, self._host)
+        scheme = web.scheme if web.port else _edited(web.scheme, self._scheme)
+        if path == web.path and host == web.host and query == web.query and scheme == web.scheme:
+            return web
+        return assemble(web, scheme, host, path, query)
 
     def key(self, web: WebUrl) -> str:
         """The key: two URLs with one key are one page. The key of a key is the key."""
-        for step in self._steps:
-            web = step(web)
-        return web.url
+        return self.apply(web).url
 
 
 def key_rules(name: str) -> KeyRules:
@@ -159,6 +160,12 @@ def key_rules(name: str) -> KeyRules:
         raise InvalidSettings(f"there are no key rules {name!r}; choose one of {', '.join(PRESETS)}")
     version, rules = PRESETS[name]
     return KeyRules(name, version, rules)
+
+
+def _edited(text: str, edits: tuple[Callable[[str], str | None], ...]) -> str:
+    for edit in edits:
+        text = edit(text) or text
+    return text
 
 
 def _name(field: str) -> str:

@@ -112,17 +112,19 @@ def template(web: WebUrl) -> str | None:
     Returns:
         None when nothing was blanked and there is no query: such a template can hold one page only.
     """
-    directory, slash, last = web.path.rpartition("/")
-    path = f"{_blanked_directory(directory)}{slash}{_blanked_segment(last)}"
+    path = web.path
+    directory, _, last = path.rpartition("/")
+    blanked = _blanked_directory(directory)
+    end = _blanked_segment(last) if _DIGIT.search(last) else last
     names = _names(web.query) if web.query else ""
-    if not names and path == web.path:
+    if not names and end == last and blanked == directory:
         return None
-    return f"{bare_host(web.host)}{path}{names}"
+    return f"{bare_host(web.host)}{blanked}/{end}{names}"
 
 
 def _names(query: str) -> str:
-    fields = [field for field in query.split("&") if field and not is_noise(field)]
-    return f"?{'&'.join(sorted({field.partition('=')[0] for field in fields}))}" if fields else ""
+    names = {field.partition("=")[0] for field in query.split("&") if field and not is_noise(field)}
+    return f"?{'&'.join(sorted(names))}" if names else ""
 
 
 @lru_cache(maxsize=8192)
@@ -131,8 +133,6 @@ def _blanked_directory(directory: str) -> str:
 
 
 def _blanked_segment(segment: str) -> str:
-    if not _DIGIT.search(segment):
-        return segment
     blanked = _DIGITS.sub(_BLANK_DIGITS, segment)
     if blanked == segment:
         return segment

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pagesift_store.errors import InvalidSettings, InvalidUrl, Refusal
 from pagesift_store.urls.filters import refusal
 from pagesift_store.urls.parts import bare_host
-from pagesift_store.urls.reading import WebUrl, assemble, read
+from pagesift_store.urls.reading import WebUrl, assemble, read, resolve
 from pagesift_store.urls.rewrite import RewriteRule, RewriteSet, apply
 
 if TYPE_CHECKING:
@@ -74,14 +74,16 @@ class UrlRules:
 
     def parse(self, href: str, base: WebUrl | None = None, *, page: WebUrl | None = None) -> WebUrl:
         """As `admit`, without scope and patterns: what a seed must pass."""
-        web = read(href, None if base is None else base.url, route_hosts=self._route_hosts)
+        if base is None:
+            web = read(href, route_hosts=self._route_hosts)
+        else:
+            web = resolve(href, base, route_hosts=self._route_hosts)
         if web.userinfo:
             raise InvalidUrl(
                 web.url, Refusal.USERINFO, "it carries a user name or a password; leave them out"
             )
-        page = page or base
-        if web.scheme == "http" and self.upgrade_https and page is not None:
-            web = _upgraded(web, page)
+        if web.scheme == "http" and self.upgrade_https:
+            web = _upgraded(web, page or base)
         reason = refusal(web)
         if reason is not None:
             raise InvalidUrl(web.url, reason)
@@ -112,9 +114,9 @@ def key_hash(key: str) -> bytes:
     return blake2b(key.encode(), digest_size=16).digest()
 
 
-def _upgraded(web: WebUrl, page: WebUrl) -> WebUrl:
+def _upgraded(web: WebUrl, page: WebUrl | None) -> WebUrl:
     """An http link to the site of an https page, as https; not one with a port, which serves one scheme."""
-    if page.scheme != "https" or web.port or bare_host(web.host) != bare_host(page.host):
+    if page is None or page.scheme != "https" or web.port or bare_host(web.host) != bare_host(page.host):
         return web
     return assemble(web, "https", web.host, web.path, web.query)
 

@@ -34,7 +34,7 @@ def is_noise(field: str) -> bool:
     """
     name, _, value = field.partition("=")
     kind = _kind(name)
-    return kind is True or (kind is None and _RANDOM.fullmatch(unquote(value)) is not None)
+    return _RANDOM.fullmatch(unquote(value)) is not None if kind is None else kind
 
 
 @lru_cache(maxsize=4096)

@@ -18,13 +18,23 @@ from pagesift_store.errors import InvalidUrl, Refusal
 if TYPE_CHECKING:
     from collections.abc import Container
 
-__all__ = ["MAX_BYTES", "WebUrl", "assemble", "read"]
+__all__ = ["MAX_BYTES", "WebUrl", "assemble", "read", "resolve"]
 
 MAX_BYTES = 8192
 """Longest URL, in bytes, as found and as parsed. Longer ones are refused, never cut."""
 
-# Of a serialised http(s) URL. User info cannot hold a raw "/", "?", "#" or "@", and the path is never empty.
-_SERIALISED = re.compile(r"(https?)://(?:[^/@]*(@))?(\[[^\]]*\]|[^:/]*)(?::([0-9]+))?([^?#]*)(?:\?([^#]*))?")
+# Of a serialised http(s) URL. User info holds no raw "/" or "@", and a path is never empty. User info is so
+# rare that it must not slow down the rest, hence two patterns.
+_REST = r"(\[[^\]]*\]|[^/:@]*)(?::([0-9]+))?(/[^?#]*)(?:\?([^#]*))?"
+_PLAIN = re.compile(r"(https?)://()" + _REST)
+_WITH_USERINFO = re.compile(r"(https?)://[^/@]*(@)" + _REST)
+
+
+# A link that starts at the root and whose every character stands in a URL as it is; no dot segments, no
+# escapes in the path. The standard reads it as it stands.
+_UNTOUCHED = re.compile(
+    r"(/|(?:/[A-Za-z0-9_~-][A-Za-z0-9_.~-]*+)++/?)(?:\?([A-Za-z0-9_.~=&%+-]*+))?(?:#[A-Za-z0-9_.~-]*+)?"
+)
 
 
 class WebUrl(NamedTuple):
@@ -87,7 +97,7 @@ def read(text: str, base: str | None = None, *, route_hosts: Container[str] = ()
         )
     except ValueError:
         raise InvalidUrl(given, Refusal.INVALID, _why_invalid(base)) from None
-    found = _SERIALISED.match(href)
+    found = _PLAIN.match(href) or _WITH_USERINFO.match(href)
     if found is None:
         raise InvalidUrl(given, Refusal.SCHEME, "neither http nor https")
     scheme, at, host, port, path, query = found.groups()
@@ -100,7 +110,22 @@ def read(text: str, base: str | None = None, *, route_hosts: Container[str] = ()
             href = href[:end]
     if len(href) > MAX_BYTES:
         raise InvalidUrl(given, Refusal.TOO_LONG, f"longer than {MAX_BYTES} bytes once it is escaped")
-    return WebUrl(href, scheme, host, port or "", path, query, at is not None, route)
+    return WebUrl(href, scheme, host, port or "", path, query, bool(at), route)
+
+
+def resolve(text: str, base: WebUrl, *, route_hosts: Container[str] = ()) -> WebUrl:
+    """As `read`, on a page that was read before: the same answers, several times faster for everyday links.
+
+    Links to the page's own origin, written plainly, need no parser.
+    """
+    url = base.url
+    origin = url[: url.index("/", len(base.scheme) + 3)]
+    found = _UNTOUCHED.fullmatch(text, len(origin) if text.startswith(origin) else 0)
+    if found is None or base.userinfo or len(text) > MAX_BYTES - len(origin):
+        return read(text, url, route_hosts=route_hosts)
+    path, query = found.groups()
+    href = f"{origin}{path}" if query is None else f"{origin}{path}?{query}"
+    return WebUrl(href, base.scheme, base.host, base.port, path, query, False)
 
 
 def assemble(web: WebUrl, scheme: str, host: str, path: str, query: str | None) -> WebUrl:
