@@ -67,10 +67,13 @@ _MARKS = (
 )
 # Typography that most pages in English have and that parts words anyway. Read as ASCII, it leaves such
 # pages to the quick paths, and a page that is reprinted with other quotes is the same text.
-_TYPOGRAPHY = (
-    ("\xa0", " "), ("\u1680", " "), ("\u200b", " "), ("‘", "'"), ("’", "'"), ("“", '"'), ("”", '"'), ("–",
-    "-"), ("—", "-"), ("•", " "), ("·", " "), ("…", "..."), ("\xad", ""), ("\x85", "\n"), ("\u2028", "\n"),
-    ("\u2029", "\n"),
+_TYPOGRAPHY = tuple(
+    (character, plain)
+    for characters, plain in (
+        ("\xa0\u1680\u200b•·", " "), ("‘’", "'"), ("“”", '"'), ("–—", "-"), ("…", "..."), ("\xad", ""),
+        ("\x85\u2028\u2029", "\n"),
+    )
+    for character in characters
 )
 _ASCII_GAPS = bytes(code if chr(code).isalnum() else 32 for code in range(128)) + bytes(128)
 _PLAIN_WORD = re.compile(r"[^\W_]+")
