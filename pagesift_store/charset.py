@@ -16,7 +16,9 @@ _META = re.compile(
 )
 _COMMENT = re.compile(rb"(?s)<!--.*?-->")
 _BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 
 # The labels of the WHATWG encoding standard that pages use, under the codec that reads them as browsers do. A
@@ -54,7 +56,7 @@ def decode(content: bytes, content_type: str = "") -> str:
     """
     for mark, codec in _BYTE_ORDER_MARKS:
         if content.startswith(mark):
-            return content[len(mark):].decode(codec, "replace")
+            return content[len(mark) :].decode(codec, "replace")
     header = _HEADER.search(content_type)
     declared = header and _CODECS.get(header[1].lower())
     if declared := declared or _meta_codec(content[:META_BYTES]):

@@ -34,15 +34,53 @@ _PRE = frozenset({"listing", "plaintext", "pre", "xmp"})
 _SECTIONS = frozenset({"article", "main", "section"})
 _TABLE = frozenset({"caption", "table", "tbody", "tfoot", "thead", "tr"})
 _LISTS = frozenset({"dd", "dir", "dl", "dt", "li", "menu", "ol", "ul"})
-_BLOCKS = _HEADINGS | _PRE | _SECTIONS | _TABLE | _LISTS | {
-    "address", "aside", "blockquote", "body", "center", "details", "dialog", "div", "fieldset", "figcaption",
-    "figure", "footer", "form", "header", "hgroup", "hr", "legend", "nav", "p", "search", "summary",
-}
+_BLOCKS = (
+    _HEADINGS
+    | _PRE
+    | _SECTIONS
+    | _TABLE
+    | _LISTS
+    | {
+        "address",
+        "aside",
+        "blockquote",
+        "body",
+        "center",
+        "details",
+        "dialog",
+        "div",
+        "fieldset",
+        "figcaption",
+        "figure",
+        "footer",
+        "form",
+        "header",
+        "hgroup",
+        "hr",
+        "legend",
+        "nav",
+        "p",
+        "search",
+        "summary",
+    }
+)
 _CELLS = frozenset({"td", "th"})
-_SKIPPED = frozenset({
-    "datalist", "embed", "iframe", "math", "noembed", "noframes", "object", "script", "select", "style",
-    "template", "textarea",
-})
+_SKIPPED = frozenset(
+    {
+        "datalist",
+        "embed",
+        "iframe",
+        "math",
+        "noembed",
+        "noframes",
+        "object",
+        "script",
+        "select",
+        "style",
+        "template",
+        "textarea",
+    }
+)
 _ASIDE = frozenset({"aside", "audio", "canvas", "nav", "noscript", "search", "video"})
 _ASIDE_ROLES = frozenset({"banner", "complementary", "contentinfo", "navigation", "search"})
 _LINKS = {"a": "href", "area": "href", "frame": "src"}
@@ -53,6 +91,7 @@ _CONTAINER = re.compile(
     r"header|main|menu|nav|ol|section|span|ul)\b"
 )
 _REFRESH = re.compile(r"""(?si)\s*[\d.]+[\s;,]+(?:url\s*=\s*)?(?:"([^"]*)|'([^']*)|(.*))""")
+
 
 def parse_page(
     content: bytes | str,
@@ -121,7 +160,7 @@ def _bounded(text: str) -> str:
     for tag in _CONTAINER.finditer(text):
         depth = max(depth - 1, 0) if tag[1] else depth + 1
         if depth > MAX_DEPTH:
-            return text[:tag.start()]
+            return text[: tag.start()]
     return text
 
 

@@ -5,12 +5,14 @@ Times are UTC epoch seconds (float). Scores are finite; higher is better. None m
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pagesift_store.errors import Refusal
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pagesift_store.errors import Refusal
 
 __all__ = [
     "Added",

@@ -5,21 +5,35 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pagesift_store.errors import InvalidSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["Settings"]
 
 
-def _setting(default: Any, *, low: float | None = None, high: float | None = None, choices: tuple[str, ...] = (),
-             operational: bool = False) -> Any:
+def _setting(
+    default: Any,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    choices: tuple[str, ...] = (),
+    operational: bool = False,
+) -> Any:
     """A field with its range (both ends included) and whether `Frontier.configure` may change it."""
-    return field(default=default, metadata={
-        "low": low, "high": high, "choices": choices, "operational": operational,
-    })
+    return field(
+        default=default,
+        metadata={
+            "low": low,
+            "high": high,
+            "choices": choices,
+            "operational": operational,
+        },
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +140,8 @@ class Settings:
             if name not in self.operational():
                 known = any(spec.name == name for spec in fields(self))
                 raise InvalidSettings(
-                    f"{name} is fixed for the life of a store" if known
+                    f"{name} is fixed for the life of a store"
+                    if known
                     else f"there is no setting {name!r}; see Settings"
                 )
         return replace(self, **dict(changes))
@@ -146,7 +161,9 @@ class Settings:
         names = {spec.name for spec in fields(cls)}
         unknown = sorted(set(stored) - names)
         if unknown:
-            raise InvalidSettings(f"stored settings {', '.join(unknown)} are unknown to this release; update it")
+            raise InvalidSettings(
+                f"stored settings {', '.join(unknown)} are unknown to this release; update it"
+            )
         return cls(**stored)
 
 

@@ -73,9 +73,15 @@ class PageEvidence:
 
     @classmethod
     def of(
-        cls, terms: QueryTerms, body: Body, *, title: str = "", url_text: str = "", headings: Sequence[str]
-        = (),
-        hub: bool = False, furniture: bool = False,
+        cls,
+        terms: QueryTerms,
+        body: Body,
+        *,
+        title: str = "",
+        url_text: str = "",
+        headings: Sequence[str] = (),
+        hub: bool = False,
+        furniture: bool = False,
     ) -> PageEvidence:
         """Summarise a page.
 

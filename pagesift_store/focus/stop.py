@@ -121,9 +121,7 @@ def covered_terms(evidence: Sequence[tuple[int, int]], evidence_per_term: int) -
     Returns:
         0 to the number of terms.
     """
-    return sum(
-        passages >= evidence_per_term and pages >= MIN_EVIDENCE_PAGES for passages, pages in evidence
-    )
+    return sum(passages >= evidence_per_term and pages >= MIN_EVIDENCE_PAGES for passages, pages in evidence)
 
 
 def verdict(
@@ -153,12 +151,17 @@ def verdict(
     enough = len(evidence) > 0 and covered >= coverage_threshold * len(evidence)
     if enough and state.stale_run >= (patience + 1) // 2:
         return "coverage_reached", {
-            "covered": covered, "terms": len(evidence), "coverage_threshold": coverage_threshold,
-            "stale_pages": state.stale_run, "patience": patience,
+            "covered": covered,
+            "terms": len(evidence),
+            "coverage_threshold": coverage_threshold,
+            "stale_pages": state.stale_run,
+            "patience": patience,
         }
     if state.stale_run >= patience:
         return "saturated", {
-            "stale_pages": state.stale_run, "patience": patience, "evidence_pages": state.evidence_pages,
+            "stale_pages": state.stale_run,
+            "patience": patience,
+            "evidence_pages": state.evidence_pages,
         }
     if not state.found and state.untraced_run >= 2 * patience:
         return "no_relevant_pages", {"irrelevant_pages": state.untraced_run, "patience": patience}

@@ -125,10 +125,25 @@ mu mü nasıl ne neden nerede niçin o olan olarak onlar sen siz şu tüm ve vey
 STOP_WORDS: dict[str, frozenset[str]] = {
     code: frozenset(listed.split())
     for code, listed in {
-        "cs": _CZECH, "da": _DANISH, "de": _GERMAN, "en": _ENGLISH, "es": _SPANISH, "fi": _FINNISH, "fr":
-        _FRENCH, "hu": _HUNGARIAN, "it": _ITALIAN, "nb": _NORWEGIAN, "nl": _DUTCH, "nn": _NORWEGIAN, "no":
-        _NORWEGIAN, "pl": _POLISH, "pt": _PORTUGUESE, "ro": _ROMANIAN, "ru": _RUSSIAN, "sv": _SWEDISH, "tr":
-        _TURKISH,
+        "cs": _CZECH,
+        "da": _DANISH,
+        "de": _GERMAN,
+        "en": _ENGLISH,
+        "es": _SPANISH,
+        "fi": _FINNISH,
+        "fr": _FRENCH,
+        "hu": _HUNGARIAN,
+        "it": _ITALIAN,
+        "nb": _NORWEGIAN,
+        "nl": _DUTCH,
+        "nn": _NORWEGIAN,
+        "no": _NORWEGIAN,
+        "pl": _POLISH,
+        "pt": _PORTUGUESE,
+        "ro": _ROMANIAN,
+        "ru": _RUSSIAN,
+        "sv": _SWEDISH,
+        "tr": _TURKISH,
     }.items()
 }
 """ISO 639-1 code → its stop words, folded. Languages that are absent have none."""

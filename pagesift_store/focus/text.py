@@ -43,13 +43,42 @@ _MAX_REMEMBERED = 1 << 15
 """Words remembered with their mask, some 4 MB. A site's vocabulary seldom exceeds it."""
 
 _ALGORITHMS = {
-    "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek",
-    "en": "english", "eo": "esperanto", "es": "spanish", "et": "estonian", "eu": "basque", "fa": "persian",
-    "fi": "finnish", "fr": "french", "ga": "irish", "hi": "hindi", "hu": "hungarian", "hy": "armenian",
-    "id": "indonesian", "it": "italian", "lt": "lithuanian", "nb": "norwegian", "ne": "nepali",
-    "nl": "dutch", "nn": "norwegian", "no": "norwegian", "pl": "polish", "pt": "portuguese",
-    "ro": "romanian", "ru": "russian", "sr": "serbian", "st": "sesotho", "sv": "swedish", "ta": "tamil",
-    "tr": "turkish", "yi": "yiddish",
+    "ar": "arabic",
+    "ca": "catalan",
+    "cs": "czech",
+    "da": "danish",
+    "de": "german",
+    "el": "greek",
+    "en": "english",
+    "eo": "esperanto",
+    "es": "spanish",
+    "et": "estonian",
+    "eu": "basque",
+    "fa": "persian",
+    "fi": "finnish",
+    "fr": "french",
+    "ga": "irish",
+    "hi": "hindi",
+    "hu": "hungarian",
+    "hy": "armenian",
+    "id": "indonesian",
+    "it": "italian",
+    "lt": "lithuanian",
+    "nb": "norwegian",
+    "ne": "nepali",
+    "nl": "dutch",
+    "nn": "norwegian",
+    "no": "norwegian",
+    "pl": "polish",
+    "pt": "portuguese",
+    "ro": "romanian",
+    "ru": "russian",
+    "sr": "serbian",
+    "st": "sesotho",
+    "sv": "swedish",
+    "ta": "tamil",
+    "tr": "turkish",
+    "yi": "yiddish",
 }
 
 # Scripts without spaces between words; then Hangul, which has them.
@@ -70,7 +99,12 @@ _MARKS = (
 _TYPOGRAPHY = tuple(
     (character, plain)
     for characters, plain in (
-        ("\xa0\u1680\u200b•·", " "), ("‘’", "'"), ("“”", '"'), ("–—", "-"), ("…", "..."), ("\xad", ""),
+        ("\xa0\u1680\u200b•·", " "),
+        ("‘’", "'"),
+        ("“”", '"'),
+        ("–—", "-"),
+        ("…", "..."),
+        ("\xad", ""),
         ("\x85\u2028\u2029", "\n"),
     )
     for character in characters

@@ -1,0 +1,1 @@
+"""The command `pagesift-store`; installed as `pagesift_store.cli`."""

@@ -1,0 +1,24 @@
+"""Used by the `alembic` command of a checkout only; the library hands its own connection to the revisions.
+
+`alembic -x store=PATH revision --autogenerate -m "..."` compares a store with the tables.
+"""
+
+from alembic import context
+
+from pagesift_store.storage import schema, tables
+from pagesift_store.storage.engine import Database, path_of
+
+store = context.get_x_argument(as_dictionary=True).get("store")
+if store is None:
+    raise SystemExit("name a store: alembic -x store=PATH …")
+database = Database(path_of(store))
+with database.writing() as connection:
+    context.configure(
+        connection=connection,
+        target_metadata=tables.metadata,
+        version_table=schema.VERSION_TABLE,
+        render_as_batch=True,
+        transactional_ddl=False,
+    )
+    context.run_migrations()
+database.close()

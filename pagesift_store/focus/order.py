@@ -1,0 +1,147 @@
+"""Which link next: a pure choice among the heads of the lanes.
+
+Heads are looked at one by one, best first, and only as many as the choice needs.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from typing import TYPE_CHECKING, NamedTuple
+
+from pagesift_store.focus.harvest import is_dry, is_proven
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+__all__ = ["Harvest", "Head", "Heads", "choose", "set_aside"]
+
+
+class Harvest(NamedTuple):
+    """Pages fetched and hits among them."""
+
+    pages: int
+    hits: int
+
+
+class Head(NamedTuple):
+    """The best queued link of a lane.
+
+    Attributes:
+        demoted: its template repeats itself.
+        rank: its score plus its lane's term; higher is better.
+        link_id: its discovery number.
+        lane_id: its lane.
+        host_id: the host that it would be fetched from.
+        cluster_id: its cluster.
+        subtree: harvest of its subtree.
+        cluster: harvest of its cluster.
+        scheduled: leases given in its cluster.
+    """
+
+    demoted: bool
+    rank: float
+    link_id: int
+    lane_id: int
+    host_id: int
+    cluster_id: int
+    subtree: Harvest
+    cluster: Harvest
+    scheduled: int
+
+    def place(self) -> tuple[bool, float, int]:
+        """Sorts heads: those not demoted first, then by rank, then by discovery."""
+        return (self.demoted, -self.rank, self.link_id)
+
+
+class Heads:
+    """The heads in order, read from their source only as far as somebody looks.
+
+    Args:
+        source: heads in the order of `Head.place`.
+    """
+
+    def __init__(self, source: Iterable[Head]) -> None:
+        self._source = iter(source)
+        self._following = next(self._source, None)
+        self._seen: list[Head] = []
+
+    def __iter__(self) -> Iterator[Head]:
+        at = 0
+        while True:
+            following = self._following
+            if at < len(self._seen) and (following is None or self._seen[at].place() < following.place()):
+                yield self._seen[at]
+            elif following is not None:
+                self._seen.insert(at, following)
+                self._following = next(self._source, None)
+                yield following
+            else:
+                return
+            at += 1
+
+    def replace(self, head: Head, successor: Head | None) -> None:
+        """Take out a head that was seen; what stood behind it in its lane, if anything, takes its own place."""
+        self._seen.remove(head)
+        if successor is not None:
+            insort(self._seen, successor, key=Head.place)
+
+
+def set_aside(head: Head, total: Harvest, delta: float) -> bool:
+    """Whether a head comes only when there is no other: its template is demoted, or its subtree is dry."""
+    return head.demoted or is_dry(head.subtree.pages, head.subtree.hits, total.pages, total.hits, delta)
+
+
+def choose(
+    heads: Iterable[Head],
+    *,
+    total: Harvest,
+    cluster_cap: int,
+    delta: float,
+    scheduled: Callable[[Head], int] = lambda head: head.scheduled,
+    last_resort: Callable[[], bool] = lambda: True,
+) -> Head | None:
+    """The head to lease next.
+
+    Heads of dry subtrees and demoted templates are set aside: one of them is chosen only when there is no other
+    and `last_resort` says that none is about to come. Among those that count, the best wins, unless its cluster is
+    not proven and
+
+    - a proven cluster has a head of at least half its rank: the best such goes first; or
+    - its cluster has been given `cluster_cap` leases or more: then the best head of at least half its rank whose
+      cluster is proven or below its cap goes first. If there is none, the best stands.
+
+    Args:
+        heads: heads of hosts that may be visited now, in the order of `Head.place`; may be iterated twice.
+        total: pages and hits of the whole crawl, which both kinds of part add up to.
+        cluster_cap: leases after which a cluster that is not proven gives way; 1 or more.
+        delta: error level of dryness and proof.
+        scheduled: leases given in a head's cluster, where the caller knows better than the head.
+        last_resort: whether heads set aside may be chosen; asked only when there are no others.
+
+    Returns:
+        The head, or None when there is none to choose.
+    """
+
+    def proven(head: Head) -> bool:
+        return is_proven(head.cluster.pages, head.cluster.hits, total.pages, total.hits, delta)
+
+    def diverse(among: Iterator[Head]) -> Head | None:
+        best = next(among, None)
+        if best is None or proven(best):
+            return best
+        half = best.rank / 2
+        capped = scheduled(best) >= cluster_cap
+        second: Head | None = None
+        for head in among:
+            if head.rank < half or head.demoted != best.demoted:
+                break
+            if proven(head):
+                return head
+            if capped and second is None and scheduled(head) < cluster_cap:
+                second = head
+        return second or best
+
+    chosen = diverse(head for head in heads if not set_aside(head, total, delta))
+    if chosen is not None or not last_resort():
+        return chosen
+    return diverse(head for head in heads if set_aside(head, total, delta))

@@ -1,0 +1,78 @@
+"""The score of a link, written once for numbers and for SQL.
+
+    score = max(floor, factor · (wa·A + wu·U + wc·C + wp·P + wh·H)) · decay
+
+A, U, C are the weighted coverage of the anchor, URL and context hit masks, P is the relevance of the page that
+carries the link, H is 1 when the anchor holds two or more terms. Everything below uses only operators that Python's
+floats and SQL expressions share, in one fixed order, so that a row scored in Python when it is inserted and one
+rescored by the UPDATE have the same bits.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["Weights", "coverage_by_bits", "linear", "score"]
+
+
+class Weights(NamedTuple):
+    """The weights in use.
+
+    Attributes:
+        features: weights of anchor, url, context, parent and phrase; 0 or more.
+        terms: weight of each term, in bit order; 0.15 to 1.
+        total: their sum, in bit order; 0 without terms.
+    """
+
+    features: Sequence[Any]
+    terms: Sequence[Any]
+    total: Any
+
+    @classmethod
+    def of(cls, features: Sequence[float], terms: Sequence[float]) -> Weights:
+        """Weights with the total that `coverage` divides by."""
+        return cls(tuple(features), tuple(terms), reduce(add, terms, 0.0))
+
+
+def coverage_by_bits(mask: Any, weights: Weights) -> Any:
+    """Weighted share of the query's terms that a hit mask holds: Σ wᵢ·bitᵢ / Σ wᵢ, 0 to 1; 0 without terms."""
+    if not weights.terms:
+        return 0.0
+    parts = [weight * ((mask >> bit) & 1) for bit, weight in enumerate(weights.terms)]
+    return reduce(add, parts) / weights.total
+
+
+def linear(link: Any, weights: Weights, coverage: Callable[[Any, Weights], Any] = coverage_by_bits) -> Any:
+    """The weighted sum of the five features, in the order anchor, url, context, parent, phrase."""
+    anchor, url, context, parent, phrase = weights.features
+    return (
+        anchor * coverage(link.anchor_hits, weights)
+        + url * coverage(link.url_hits, weights)
+        + context * coverage(link.context_hits, weights)
+        + parent * link.parent_relevance
+        + phrase * link.phrase
+    )
+
+
+def score(
+    link: Any,
+    weights: Weights,
+    *,
+    larger: Callable[[Any, Any], Any] = max,
+    coverage: Callable[[Any, Weights], Any] = coverage_by_bits,
+) -> Any:
+    """The score of a link.
+
+    Args:
+        link: has `anchor_hits`, `url_hits`, `context_hits` (masks), `parent_relevance`, `phrase`, `floor`,
+            `factor` and `decay`, all as numbers or all as columns of the link table.
+        weights: numbers, or bound parameters.
+        larger: the larger of two values; SQL has no portable one, so the statement brings a CASE.
+        coverage: a function that gives what `coverage_by_bits` gives, such as one that remembers masks.
+    """
+    return larger(link.floor, link.factor * linear(link, weights, coverage)) * link.decay

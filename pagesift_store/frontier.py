@@ -1,0 +1,434 @@
+"""The frontier: one public method, one transaction."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import threading
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+from pagesift_store.errors import InvalidValue, SettingsDiffer, StoreMissing
+from pagesift_store.inspector import Inspector
+from pagesift_store.settings import Settings
+from pagesift_store.storage import schema
+from pagesift_store.storage.engine import Database, identify, path_of
+from pagesift_store.transactions import (
+    adding,
+    creation,
+    failing,
+    leasing,
+    observing,
+    operating,
+    ownership,
+    scoring,
+)
+from pagesift_store.transactions.work import Memory, Work, recall
+from pagesift_store.waiting import Waiter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from types import TracebackType
+
+    from pagesift_store.records import (
+        Added,
+        Explanation,
+        FailKind,
+        FoundLink,
+        Lease,
+        LinkOutcome,
+        Observation,
+        Page,
+        Status,
+    )
+
+__all__ = ["Frontier"]
+
+
+class Frontier:
+    """A crawl frontier in one file.
+
+    Every method is one transaction: when it returns, all of its effects are stored (whether a power cut can take
+    them is the setting `durability`); when it raises, none is. A process may be killed at any point, inside a call
+    or between two: the next one to open the store finds each page observed wholly or not at all, and each link that
+    was leased either still leased or back in its place.
+
+    Several processes, and several threads sharing one object, may use a store at once. Writers wait for each other,
+    at most for the busy timeout, then `StoreBusy` says that nothing was written. A link is leased to one
+    worker at a time. A lease that runs out does not end the work on it: what the worker reports is accepted until the
+    link has been leased again, and from then on refused with `LeaseLost`.
+
+    Leases taken by this object belong to its process and come back when the process ends, unless `worker` names
+    an owner that outlives processes. Made by `open`, not by hand; leave the `with` block, or call `close`.
+    """
+
+    def __init__(self, database: Database, *, worker: str | None, clock: Callable[[], float]) -> None:
+        self._database = database
+        self._worker = worker
+        self._clock = clock
+        self._lock = threading.RLock()
+        self._memory: Memory | None = None
+        self._owner: tuple[int, int] | None = None
+        self._waiter = Waiter(clock)
+
+    @classmethod
+    def open(
+        cls,
+        store: str | os.PathLike[str],
+        *,
+        query: str | None = None,
+        settings: Settings | None = None,
+        worker: str | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> Frontier:
+        """Open a store, or create it when it does not exist and a query or settings are given.
+
+        Leases whose process is provably gone from this machine come back at once.
+
+        Args:
+            store: a path, or `sqlite:///path`.
+            query: what the crawl is about, at most 64 terms; may be empty (breadth-first, by discovery). None: as
+                stored.
+            settings: None: as stored, or the defaults for a new store.
+            worker: a name for the owner of the leases; they then come back by expiry, `release` or `recover` only,
+                never because a process ended. None: they belong to this process.
+            clock: gives UTC epoch seconds.
+
+        Raises:
+            SettingsDiffer: the stored query or settings are others.
+            InvalidQuery: more than 64 terms.
+            StoreMissing, StoreUnreachable, StoreEmpty, NotAStore, SchemaTooOld, SchemaTooNew, StoreBusy: see
+                `pagesift_store.errors`.
+        """
+        path = path_of(store)
+        if not path.exists():
+            if query is None and settings is None:
+                raise StoreMissing(f"there is no store at {path}; give a query to create one")
+            fill = creation.filler(query or "", settings or Settings(), _moment(clock))
+            schema.create(path, fill)
+        identify(path)
+        frontier = cls(Database(path), worker=worker, clock=clock)
+        try:
+            frontier._resume(query, settings)
+        except BaseException:
+            frontier._database.close()
+            raise
+        return frontier
+
+    def _resume(self, query: str | None, settings: Settings | None) -> None:
+        with self._database.reading() as connection:
+            schema.require_head(connection, self._database.path)
+            stored_query, stored = creation.stored(connection)
+            orphaned = ownership.orphaned(connection)
+        if query is not None and query != stored_query:
+            raise SettingsDiffer(
+                f"{self._database.path} is about {stored_query!r}, not {query!r}; open it without a query, or name "
+                "another file"
+            )
+        if settings is not None and settings != stored:
+            found = "; ".join(
+                f"{name}: stored {mine!r}, given {theirs!r}"
+                for name, (mine, theirs) in stored.differences(settings).items()
+            )
+            raise SettingsDiffer(
+                f"{self._database.path} was made with other settings ({found}); open it without settings, or use "
+                "configure()"
+            )
+        self._database.set_durability(stored.durability)
+        if orphaned:
+            with self._writing() as work:
+                ownership.free(work, orphaned)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give back the leases that this object still holds for its process, and close the file."""
+        with self._lock:
+            if self._owner is not None and self._owner[0] == os.getpid() and self._worker is None:
+                with contextlib.suppress(FileNotFoundError), self._writing() as work:
+                    ownership.free(work, [self._owner[1]])
+            self._owner = None
+            self._memory = None
+            self._database.close()
+
+    def stop(self) -> None:
+        """Make a waiting `lease` of this object return, from another thread or a signal handler."""
+        self._waiter.stop()
+
+    # -- what a crawl does ---------------------------------------------------------------------------------------
+
+    def add(
+        self,
+        urls: Iterable[str | FoundLink],
+        *,
+        base: str | None = None,
+        depth: int = 0,
+        score: float | None = None,
+    ) -> list[Added]:
+        """Add URLs; those already known are left as they are, or raised when this find is better.
+
+        A plain string at depth 0 without a base is a seed: its host joins the scope, its score is 5.5 unless
+        given. Everything else is an ordinary link.
+
+        Args:
+            urls: strings or `FoundLink`s.
+            base: absolute URL that relative ones resolve against.
+            depth: clicks from a seed.
+            score: a score for all that bring none of their own; finite. None: computed.
+
+        Returns:
+            One verdict per item, in order.
+
+        Raises:
+            InvalidUrl: the base is not an absolute http(s) URL.
+            InvalidValue: a score that is not finite, or a depth below 0.
+        """
+        with self._writing() as work:
+            return adding.add(work, urls, base=base, depth=depth, score=score)
+
+    def lease(self, n: int = 1, *, ttl: float = 300.0, wait: bool | float = False) -> list[Lease]:
+        """Claim the n best links that may be fetched now.
+
+        Args:
+            n: how many at most, 1 or more; best kept to the free slots of the caller, because a link leased
+                early is a decision made with old evidence.
+            ttl: seconds after which others may claim them.
+            wait: True, or seconds: block until something is ready, the crawl is finished or `stop` is called.
+
+        Returns:
+            Leases, best first. Empty when nothing is ready now; with `wait=True`: when finished or stopped.
+
+        Raises:
+            InvalidValue: n below 1, or a ttl that is not above 0.
+        """
+        if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+            raise InvalidValue(f"n={n!r} must be a whole number, 1 or more")
+        ttl = leasing.check_ttl(ttl)
+
+        def attempt() -> list[Lease]:
+            with self._writing() as work:
+                return leasing.lease(work, n, ttl, self._own(work))
+
+        leases = attempt()
+        if leases or wait is False:
+            return leases
+        return self._waiter.until(attempt, self.status, None if wait is True else float(wait))
+
+    def observe(self, lease: Lease, page: Page) -> Observation:
+        """Record what a fetch brought: the page, its links, and what it teaches.
+
+        A status of 400 or more acts as the `fail` of its kind.
+
+        Raises:
+            LeaseLost: the link was leased again, or another outcome of this lease was recorded; nothing was changed.
+            WrongStore: the lease is of another store.
+            InvalidValue: a relevance outside 0 to 1, or a status outside 100 to 599.
+        """
+        with self._writing() as work:
+            return observing.observe(work, lease, page)
+
+    def fail(
+        self,
+        lease: Lease,
+        kind: FailKind | str,
+        message: str = "",
+        *,
+        retry_after: str | float | None = None,
+        retry_in: float | None = None,
+        permanent: bool = False,
+    ) -> LinkOutcome:
+        """Record that a fetch failed; the link is tried again later, or is dead.
+
+        Args:
+            lease: the claim.
+            kind: what went wrong.
+            message: for people; cut to 500 characters.
+            retry_after: the header as sent, or seconds: the host rests so long.
+            retry_in: seconds until the next try, in place of the back-off.
+            permanent: do not try again.
+
+        Raises:
+            LeaseLost, WrongStore: as for `observe`.
+            InvalidValue: an unknown kind, or a retry_in that is not a number of seconds, 0 or more.
+        """
+        with self._writing() as work:
+            return failing.fail(
+                work,
+                lease,
+                failing.check_kind(kind),
+                message,
+                retry_after=retry_after,
+                retry_in=retry_in,
+                permanent=permanent,
+            )
+
+    def release(self, lease: Lease) -> None:
+        """Give a lease back unharmed: the link returns to its place.
+
+        Raises:
+            LeaseLost: the link was leased again.
+            WrongStore: the lease is of another store.
+        """
+        with self._writing() as work:
+            leasing.release(work, lease)
+
+    def renew(self, lease: Lease, ttl: float = 300.0) -> Lease:
+        """Extend a lease to `ttl` seconds from now.
+
+        Raises:
+            LeaseLost: the link was leased again, or the lease has run out and the link is back in the queue.
+            WrongStore: the lease is of another store.
+        """
+        ttl = leasing.check_ttl(ttl)
+        with self._writing() as work:
+            return replace(lease, expires=leasing.renew(work, lease, ttl))
+
+    def recover(self, worker: str | None = None) -> int:
+        """Give back leases now, expired or not.
+
+        Args:
+            worker: all leases of this owner. None: those of processes that are provably gone.
+
+        Returns:
+            Links that are back in the queue.
+        """
+        with self._writing() as work:
+            if worker is None:
+                return ownership.free(work, ownership.orphaned(work.connection))
+            return ownership.free(work, ownership.named(work, worker))
+
+    def rescore(self) -> int:
+        """Make the current weights the ones in use and rescore every unfinished link by one UPDATE.
+
+        Returns:
+            Rows whose score changed.
+        """
+        with self._writing() as work:
+            return scoring.rescore(work)
+
+    # -- what an operator does -----------------------------------------------------------------------------------
+
+    def configure(self, **changes: Any) -> Settings:
+        """Change operational settings of the store, for this and every later run.
+
+        Returns:
+            The settings now.
+
+        Raises:
+            InvalidSettings: an unknown or fixed setting, or a value out of range.
+        """
+        with self._writing() as work:
+            settings = operating.configure(work, changes)
+        self._database.set_durability(settings.durability)
+        return settings
+
+    def set_host(
+        self,
+        host: str,
+        *,
+        delay: float | None = None,
+        blocked_until: float | None = None,
+        max_in_flight: int | None = None,
+    ) -> int:
+        """Set how a host is treated; what is None stays as it is.
+
+        Args:
+            host: its name.
+            delay: seconds between two leases, 0 to 300; longer ones are clamped and noted.
+            blocked_until: no lease before this time; 0 lifts a block.
+            max_in_flight: leases at a time, 1 or more.
+
+        Returns:
+            Rows changed: 1.
+
+        Raises:
+            InvalidValue: a value out of range.
+        """
+        with self._writing() as work:
+            return operating.set_host(
+                work, host, delay=delay, blocked_until=blocked_until, max_in_flight=max_in_flight
+            )
+
+    def set_robots(self, host: str, status: int | None, crawl_delay: float | None = None) -> int:
+        """Record the outcome of a host's robots.txt.
+
+        Args:
+            host: its name.
+            status: HTTP status of the answer; None when there was none (time-out, no connection).
+            crawl_delay: seconds, as it asks; clamped to 300. None: it does not ask.
+
+        Returns:
+            Rows changed: 1. After a status of 5xx or 429, or none, the host is deferred; other 4xx mean allowed.
+
+        Raises:
+            InvalidValue: a crawl delay that is negative or not finite.
+        """
+        with self._writing() as work:
+            return operating.set_robots(work, host, status, crawl_delay)
+
+    # -- what anyone may ask -------------------------------------------------------------------------------------
+
+    def status(self) -> Status:
+        """The crawl at this moment: counts, what a worker should do now, when that may change."""
+        return self._inspector().status()
+
+    def explain(self, url: str) -> Explanation:
+        """Everything known about one URL, its score term by term, and why it is not being fetched.
+
+        Raises:
+            InvalidUrl: it is no http(s) URL.
+            UnknownUrl: the store has never seen it.
+        """
+        return self._inspector().explain(url)
+
+    def dump(self) -> Iterator[Mapping[str, Any]]:
+        """Every row that a resume must restore, in a fixed order, as `{"table": …, column: value, …}`.
+
+        Left out: attempt numbers, lease owners and expiries, the store's id, wall-clock stamps.
+        """
+        return self._inspector().dump()
+
+    def _inspector(self) -> Inspector:
+        return Inspector(self._database, clock=self._clock)
+
+    # -- one transaction -----------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[Work]:
+        """One write transaction; the only place where one begins."""
+        now = _moment(self._clock)
+        with self._lock:
+            try:
+                with self._database.writing() as connection:
+                    version = self._database.data_version(connection)
+                    if self._memory is None or self._memory.version != version:
+                        self._memory = recall(connection, version)
+                    work = Work(connection, self._memory, now)
+                    yield work
+                    work.save()
+            except BaseException:
+                # What is remembered, the owner's row included, may be what was just rolled back.
+                self._memory = self._owner = None
+                raise
+
+    def _own(self, work: Work) -> int:
+        """The owner of leases taken now; a forked child is another owner than its parent."""
+        pid = os.getpid()
+        if self._owner is None or self._owner[0] != pid:
+            self._owner = (pid, ownership.register(work, self._worker))
+        return self._owner[1]
+
+
+def _moment(clock: Callable[[], float]) -> float:
+    now = clock()
+    if isinstance(now, bool) or not isinstance(now, int | float) or not math.isfinite(now):
+        raise InvalidValue(f"the clock gave {now!r}; it must give finite UTC epoch seconds")
+    return float(now)

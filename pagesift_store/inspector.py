@@ -1,0 +1,222 @@
+"""Questions about a store, answered without writing to it: what `inspect` and dashboards use."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any, Self
+
+from sqlalchemy import Connection, Table, select
+
+from pagesift_store.errors import Refusal, UnknownUrl
+from pagesift_store.focus.harvest import is_dry, is_proven
+from pagesift_store.focus.stats import wilson
+from pagesift_store.records import Explanation, LinkState, Status, Stop, StopReason
+from pagesift_store.storage import schema, tables
+from pagesift_store.storage.engine import Database, identify, path_of
+from pagesift_store.storage.statements import crawl as crawl_sql
+from pagesift_store.storage.statements import questions as sql
+from pagesift_store.transactions import ending, explaining
+from pagesift_store.transactions.work import Memory, recall
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+__all__ = ["Inspector"]
+
+_ORDER: tuple[Table, ...] = (
+    tables.crawl,
+    tables.term,
+    tables.pair,
+    tables.posterior,
+    tables.host,
+    tables.scope,
+    tables.part,
+    tables.lane,
+    tables.link,
+    tables.page,
+    tables.template,
+    tables.rewrite_rule,
+    tables.rewrite_pair,
+    tables.passage,
+    tables.refusal,
+    tables.block,
+)
+_LEFT_OUT = {
+    tables.crawl: {"store_id", "created_at", "stop_at"},
+    tables.link: {"attempt", "owner_id", "lease_expires", "found_at"},
+    tables.page: {"attempt", "fetched_at"},
+}
+_PAGE = 1_000
+
+
+class Inspector:
+    """Read-only answers, each from one moment of the store.
+
+    Attributes:
+        database: the store's connections.
+    """
+
+    def __init__(self, database: Database, *, clock: Callable[[], float] = time.time) -> None:
+        self.database = database
+        self._clock = clock
+
+    @classmethod
+    def open(cls, store: str, *, clock: Callable[[], float] = time.time) -> Inspector:
+        """Open a store to ask questions.
+
+        Raises:
+            StoreUnreachable, StoreEmpty, NotAStore, SchemaTooOld, SchemaTooNew: see `pagesift_store.errors`.
+        """
+        path = path_of(store)
+        identify(path)
+        inspector = cls(Database(path), clock=clock)
+        with inspector.database.reading() as connection:
+            schema.require_head(connection, path)
+        return inspector
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self.database.close()
+
+    def status(self) -> Status:
+        """See `Frontier.status`."""
+        now = float(self._clock())
+        with self.database.reading() as connection:
+            memory = recall(connection, 0)
+            crawl = memory.crawl
+            judged = ending.judge(connection, memory, now)
+            rejected = {
+                Refusal(row.reason): row.refused for row in connection.execute(crawl_sql.read_refusals())
+            }
+            hosts = connection.execute(sql.count_hosts()).scalar_one()
+        wal = self.database.path.with_name(self.database.path.name + "-wal")
+        return Status(
+            counts={state: getattr(crawl, state.value) for state in LinkState},
+            state=judged.state,
+            next_due=judged.next_due,
+            pages=crawl.fetched,
+            hits=crawl.hits,
+            relevant=crawl.relevant,
+            stop=judged.stop,
+            hosts=hosts,
+            rejected=rejected,
+            query=crawl.query,
+            wal_bytes=wal.stat().st_size if wal.exists() else 0,
+            store_bytes=self.database.path.stat().st_size,
+        )
+
+    def last_stop(self) -> Stop | None:
+        """Why the crawl ended last, as it was kept; None when it never has."""
+        with self.database.reading() as connection:
+            row = connection.execute(crawl_sql.read_crawl()).one()
+        if row.stop_reason is None:
+            return None
+        return Stop(reason=StopReason(row.stop_reason), detail=json.loads(row.stop_detail), at=row.stop_at)
+
+    def explain(self, url: str) -> Explanation:
+        """See `Frontier.explain`."""
+        now = float(self._clock())
+        with self.database.reading() as connection:
+            memory = recall(connection, 0)
+            found = explaining.explain(connection, memory, url, now)
+        if found is None:
+            raise UnknownUrl(f"the store has never seen {url!r}; add it first")
+        return found
+
+    def dump(self) -> Iterator[Mapping[str, Any]]:
+        """See `Frontier.dump`. Reads in short transactions, so that a slow reader holds nothing up."""
+        for table in _ORDER:
+            keep = [column for column in table.c if column.name not in _LEFT_OUT.get(table, set())]
+            for row in self._paged(table, keep):
+                yield {"table": table.name} | row
+
+    def _paged(self, table: Table, columns: list[Any]) -> Iterator[dict[str, Any]]:
+        """All rows of a table in the order of its primary key, a page at a time."""
+        key = list(table.primary_key.columns)
+        after: tuple[Any, ...] | None = None
+        while True:
+            statement = sql.page_of(table, columns, key, after, _PAGE)
+            with self.database.reading() as connection:
+                rows = [dict(row) for row in connection.execute(statement).mappings()]
+            yield from rows
+            if len(rows) < _PAGE:
+                return
+            after = tuple(rows[-1][column.name] for column in key)
+
+    # -- tables of answers ---------------------------------------------------------------------------------------
+
+    def queue(self, most: int = 20) -> list[dict[str, Any]]:
+        """The best queued links, best first: id, score, url, host, subtree, depth, ready_at, demoted."""
+        with self.database.reading() as connection:
+            return _rows(connection, sql.best_queued(most))
+
+    def parts(self, most: int = 50) -> list[dict[str, Any]]:
+        """Parts by pages fetched: kind, key, pages, hits, lower and upper bound, verdict, scheduled."""
+        with self.database.reading() as connection:
+            memory = recall(connection, 0)
+            rows = _rows(connection, sql.parts(most))
+        return [row | _harvest(row, memory) for row in rows]
+
+    def terms(self) -> list[dict[str, Any]]:
+        """The query's terms: bit, word, stem, df, occurrences, passages, evidence_pages, weight."""
+        with self.database.reading() as connection:
+            return _rows(connection, select(tables.term).order_by(tables.term.c.bit))
+
+    def model(self) -> list[dict[str, Any]]:
+        """The link model: feature, mean, standard deviation, weight in use."""
+        with self.database.reading() as connection:
+            rows = _rows(connection, crawl_sql.read_posterior())
+        return [
+            {
+                "feature": row["feature"],
+                "mean": row["mean"],
+                "deviation": row["precision"] ** -0.5,
+                "weight": row["weight"],
+            }
+            for row in rows
+        ]
+
+    def hosts(self, most: int = 50) -> list[dict[str, Any]]:
+        """Hosts by pages fetched, with their politeness."""
+        with self.database.reading() as connection:
+            return _rows(connection, sql.hosts(most))
+
+    def leases(self) -> list[dict[str, Any]]:
+        """What is leased: id, url, attempt, owner, pid, expires."""
+        with self.database.reading() as connection:
+            return _rows(connection, sql.leased())
+
+    def pages(self, most: int = 20) -> list[dict[str, Any]]:
+        """The latest fetches, latest first."""
+        with self.database.reading() as connection:
+            return _rows(connection, sql.latest_pages(most))
+
+    def refusals(self) -> list[dict[str, Any]]:
+        """Refused URLs: reason, count, an example."""
+        with self.database.reading() as connection:
+            return _rows(connection, crawl_sql.read_refusals())
+
+    def templates(self, most: int = 50) -> list[dict[str, Any]]:
+        """Templates by repeated pages: text, fetched, repeated, demoted."""
+        with self.database.reading() as connection:
+            return _rows(connection, sql.templates(most))
+
+
+def _rows(connection: Connection, statement: Any) -> list[dict[str, Any]]:
+    return [dict(row) for row in connection.execute(statement).mappings()]
+
+
+def _harvest(row: Mapping[str, Any], memory: Memory) -> dict[str, Any]:
+    """The interval of a part, and what it means for the order."""
+    delta, crawl = memory.settings.delta, memory.crawl
+    lower, upper = wilson(row["hits"], row["pages"], delta)
+    totals = (row["pages"], row["hits"], crawl.pages, crawl.hits, delta)
+    verdict = "dry" if is_dry(*totals) else "proven" if is_proven(*totals) else ""
+    return {"lower": lower, "upper": upper, "verdict": verdict}

@@ -1,0 +1,1 @@
+"""The file behind the frontier: tables, named statements, connections, schema versions."""

@@ -1,0 +1,222 @@
+"""Connections: all that is particular to SQLite, and the one place where a transaction begins and ends.
+
+Writers begin with the write lock (`BEGIN IMMEDIATE`), because a transaction that reads first and then writes
+fails at once when another has written meanwhile, whatever the busy timeout. Readers take no lock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.pool import NullPool
+
+from pagesift_store.errors import (
+    NotAStore,
+    StoreBusy,
+    StoreDamaged,
+    StoreEmpty,
+    StoreError,
+    StoreFull,
+    StoreReadOnly,
+    StoreUnreachable,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+APPLICATION_ID = 0x50534654
+"""In the header of every store ("PSFT"): tells ours from other programs' databases."""
+
+BUSY_TIMEOUT = 30.0
+"""Seconds to wait for another process's write lock before `StoreBusy`."""
+
+WAL_PAGES = 16_000
+"""Checkpoint after so many pages of log (64 MiB): at SQLite's 1,000 each page is written again and again."""
+
+CACHE_KIB = 65_536
+"""Page cache of the writing connection."""
+
+_HEADER = b"SQLite format 3\x00"
+
+
+def path_of(store: str | os.PathLike[str]) -> Path:
+    """The path of a store given as a path or as a `sqlite:///` URL.
+
+    Raises:
+        StoreUnreachable: a URL of another engine.
+    """
+    text = os.fspath(store)
+    if "://" in text:
+        scheme, _, rest = text.partition("://")
+        if scheme.partition("+")[0] != "sqlite" or not rest.startswith("/") or len(rest) < 2:
+            raise StoreUnreachable(f"cannot open {text!r}: give a path, or sqlite:///path")
+        text = rest[1:]
+    return Path(text)
+
+
+def identify(path: Path) -> None:
+    """Refuse what cannot be a store, by its first bytes and without opening it as a database.
+
+    Raises:
+        StoreUnreachable: a directory, or a file that may not be read.
+        StoreEmpty: a file of zero bytes.
+        NotAStore: a text file, or another program's SQLite database.
+    """
+    if path.is_dir():
+        raise StoreUnreachable(f"{path} is a directory; name a file in it")
+    try:
+        with path.open("rb") as file:
+            head = file.read(72)
+    except OSError as error:
+        raise StoreUnreachable(f"cannot read {path}: {error.strerror}") from error
+    if not head:
+        raise StoreEmpty(f"{path} is empty; remove it to create a store there, or restore a backup")
+    if not head.startswith(_HEADER):
+        raise NotAStore(f"{path} is not a SQLite database, so it is no store; name another file")
+    if int.from_bytes(head[68:72], "big") != APPLICATION_ID:
+        raise NotAStore(f"{path} is a SQLite database of another program; name another file")
+
+
+class Database:
+    """One store's connections: one that writes, made on demand, and readers made for each question.
+
+    Safe to use from several threads: writers of one object wait for each other. After a fork the child opens
+    connections of its own and leaves the inherited ones alone, because closing them would drop the parent's locks.
+
+    Attributes:
+        path: the file.
+    """
+
+    def __init__(self, path: Path, *, durability: str = "full", timeout: float = BUSY_TIMEOUT) -> None:
+        self.path = path
+        self.durability = durability
+        self._timeout = timeout
+        self._lock = threading.RLock()
+        self._writer: Connection | None = None
+        self._engine = self._new_engine()
+        self._pid = os.getpid()
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A write transaction: committed at the end of the block, rolled back whole by any exception.
+
+        Raises:
+            StoreBusy, StoreFull, StoreReadOnly, StoreDamaged: nothing was written.
+        """
+        with self._lock:
+            self._notice_fork()
+            with translated(self.path):
+                if self._writer is None:
+                    self._writer = self._engine.connect().execution_options(pagesift_writes=True)
+                with self._writer.begin():
+                    yield self._writer
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A read transaction: one moment of the store, on a connection of its own."""
+        with self._lock:
+            self._notice_fork()
+            engine = self._engine
+        with translated(self.path), engine.connect() as connection, connection.begin():
+            yield connection
+
+    def data_version(self, connection: Connection) -> int:
+        """Changes whenever another connection has committed; caches of what is stored compare it."""
+        version: int = connection.exec_driver_sql("PRAGMA data_version").scalar_one()
+        return version
+
+    def set_durability(self, durability: str) -> None:
+        """Use `full` or `normal` from the next transaction on."""
+        with self._lock:
+            if durability != self.durability:
+                self.durability = durability
+                self.close()
+
+    def close(self) -> None:
+        """Close the connections; the last one to close a store folds the log into the file."""
+        with self._lock:
+            self._notice_fork()
+            if self._writer is not None:
+                with contextlib.suppress(DBAPIError):
+                    self._writer.close()
+                self._writer = None
+            self._engine.dispose()
+
+    def _notice_fork(self) -> None:
+        if self._pid != os.getpid():
+            # SQLite's locks belong to the process: an inherited handle must be neither used nor closed.
+            _INHERITED.append((self._engine, self._writer))
+            self._engine, self._writer, self._pid = self._new_engine(), None, os.getpid()
+
+    def _new_engine(self) -> Engine:
+        engine = create_engine(
+            f"sqlite:///{self.path}",
+            poolclass=NullPool,
+            connect_args={"timeout": self._timeout, "check_same_thread": False, "uri": False},
+        )
+        event.listen(engine, "connect", self._configure)
+        event.listen(engine, "begin", _begin)
+        return engine
+
+    def _configure(self, connection: sqlite3.Connection, _record: Any) -> None:
+        connection.isolation_level = None  # transactions begin where _begin says, DDL included
+        for pragma in (
+            "foreign_keys=ON",
+            f"synchronous={'FULL' if self.durability == 'full' else 'NORMAL'}",
+            f"cache_size=-{CACHE_KIB}",
+            "temp_store=MEMORY",
+            f"wal_autocheckpoint={WAL_PAGES}",
+            f"journal_size_limit={WAL_PAGES * 4096}",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+
+
+_INHERITED: list[Any] = []
+"""Handles that a fork left us: kept referenced, for being collected would close them."""
+
+
+def _begin(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("pagesift_writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+@contextlib.contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn the driver's errors about the file into ours; what remains is a fault of this package."""
+    try:
+        yield
+    except DBAPIError as error:
+        raise _translation(path, error) or error from error
+
+
+def _translation(path: Path, error: DBAPIError) -> StoreError | None:
+    code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
+    reason = str(error.orig)
+    known: dict[int, StoreError] = {
+        sqlite3.SQLITE_BUSY: StoreBusy(
+            f"{path} is locked by another process for longer than the timeout; nothing was written, try again"
+        ),
+        sqlite3.SQLITE_FULL: StoreFull(
+            f"no room left for {path}: {reason}; free some space and repeat the call"
+        ),
+        sqlite3.SQLITE_READONLY: StoreReadOnly(f"{path} cannot be written: {reason}"),
+        sqlite3.SQLITE_CORRUPT: StoreDamaged(f"{path} is damaged: {reason}; restore a backup"),
+        sqlite3.SQLITE_NOTADB: NotAStore(f"{path} is not a SQLite database: {reason}"),
+        sqlite3.SQLITE_CANTOPEN: StoreUnreachable(
+            f"cannot open {path}: {reason}; check the folder and its rights"
+        ),
+        sqlite3.SQLITE_PERM: StoreUnreachable(f"cannot open {path}: {reason}; check its rights"),
+        sqlite3.SQLITE_IOERR: StoreUnreachable(
+            f"the disk under {path} failed: {reason}; nothing was written"
+        ),
+    }
+    if code == sqlite3.SQLITE_LOCKED and isinstance(error, OperationalError):
+        code = sqlite3.SQLITE_BUSY
+    return known.get(code)

@@ -1,0 +1,213 @@
+"""Versions of the schema: which one a store has, which one this release needs, and the way from one to the other.
+
+Nothing else creates tables. Alembic is imported only where something is created or upgraded, because opening a
+store must not wait for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+import sqlite3
+import threading
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, inspect
+
+from pagesift_store.errors import NotAStore, SchemaTooNew, SchemaTooOld, StoreError, StoreUnreachable
+from pagesift_store.storage.engine import APPLICATION_ID, Database, identify, translated
+from pagesift_store.storage.process import Process
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+HEAD = "0001"
+"""The revision that this release works with; a test holds it against the migrations."""
+
+VERSION_TABLE = "pagesift_schema"
+"""Alembic's bookkeeping, under a name of our own beside a host program that uses Alembic itself."""
+
+_upgrading = threading.Lock()
+"""Alembic's operations context belongs to the process: one upgrade at a time."""
+
+
+def current(connection: Connection) -> str | None:
+    """The revision of an open store; None when it has none."""
+    if not inspect(connection).has_table(VERSION_TABLE):
+        return None
+    found = connection.exec_driver_sql(f"SELECT version_num FROM {VERSION_TABLE}").scalar()  # noqa: S608
+    return None if found is None else str(found)
+
+
+def revisions() -> list[str]:
+    """All revisions that this release knows, oldest first.
+
+    Raises:
+        StoreError: the installation lacks its migrations.
+    """
+    script = _script()
+    known = [revision.revision for revision in script.walk_revisions()][::-1]
+    if not known or known[-1] != HEAD:
+        raise StoreError(
+            f"this installation lacks its migrations (expected {HEAD}); install the package again"
+        )
+    return known
+
+
+def require_head(connection: Connection, path: Path) -> None:
+    """Refuse a store of another revision, naming both and the remedy.
+
+    Raises:
+        SchemaTooOld, SchemaTooNew: nothing was touched.
+        NotAStore: it has no revision at all.
+    """
+    found = current(connection)
+    if found == HEAD:
+        return
+    if found is None:
+        raise NotAStore(f"{path} has our mark but no tables of ours; restore a backup")
+    if found in revisions():
+        raise SchemaTooOld(
+            f"{path} has schema {found}, this release needs {HEAD}: run `pagesift-store migrate {path}`"
+        )
+    raise SchemaTooNew(f"{path} has schema {found}, newer than {HEAD} of this release: update pagesift-store")
+
+
+def upgrade(connection: Connection, target: str = HEAD) -> list[str]:
+    """Bring an open store to a revision, inside the caller's transaction; returns the revisions that were applied."""
+    from alembic.operations import Operations
+    from alembic.runtime.migration import MigrationContext
+
+    script = _script()
+    applied: list[str] = []
+
+    def steps(revision: str, _context: MigrationContext) -> list[object]:
+        found = list(script._upgrade_revs(target, revision))
+        applied.extend(step.revision.revision for step in found)
+        return list(found)
+
+    with _upgrading:
+        context = MigrationContext.configure(
+            connection, opts={"version_table": VERSION_TABLE, "fn": steps, "transactional_ddl": False}
+        )
+        with Operations.context(context):
+            context.run_migrations()
+    return applied
+
+
+def create(path: Path, fill: Callable[[Connection], None]) -> bool:
+    """Make a store at a path whole or not at all: under a temporary name first, then linked into place.
+
+    Args:
+        path: where it is to be; nothing may be there.
+        fill: writes the first rows, in the transaction that makes the tables.
+
+    Returns:
+        False when another process made one there meanwhile: open that.
+
+    Raises:
+        StoreUnreachable: the folder is missing or cannot be written.
+    """
+    me = Process.own()
+    _sweep(path)
+    draft = path.with_name(f".{path.name}.{me.pid}-{me.started or 0}-{secrets.token_hex(4)}.new")
+    try:
+        _prepare(draft)
+        database = Database(draft)
+        try:
+            with database.writing() as connection:
+                upgrade(connection)
+                fill(connection)
+        finally:
+            database.close()
+        os.link(draft, path)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise StoreUnreachable(f"cannot create {path}: {error.strerror}") from error
+    finally:
+        _remove(draft)
+    _sync_folder(path.parent)
+    return True
+
+
+def _prepare(draft: Path) -> None:
+    """What has to be said before the first table: our mark, the log mode, that freed pages can be given back."""
+    if not draft.parent.is_dir():
+        raise StoreUnreachable(f"cannot create {draft.parent}/…: there is no such folder; make it first")
+    with translated(draft), contextlib.closing(_raw(draft)) as connection:
+        connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
+        connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+        connection.execute("PRAGMA journal_mode=WAL")
+
+
+def _raw(path: Path) -> sqlite3.Connection:
+    try:
+        return sqlite3.connect(path, isolation_level=None)
+    except sqlite3.OperationalError as error:
+        raise StoreUnreachable(f"cannot create a file in {path.parent}: {error}; check its rights") from error
+
+
+def _sweep(path: Path) -> None:
+    """Remove drafts whose makers were killed; those of living makers, and of other machines, stay."""
+    pattern = re.compile(re.escape(f".{path.name}.") + r"(\d+)-(\d+)-[0-9a-f]{8}\.new(-wal|-shm|-journal)?")
+    if not path.parent.is_dir():
+        return
+    for entry in path.parent.iterdir():
+        found = pattern.fullmatch(entry.name)
+        if found and Process.own().sibling(int(found[1]), int(found[2])).is_gone():
+            entry.unlink(missing_ok=True)
+
+
+def _remove(draft: Path) -> None:
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        with contextlib.suppress(OSError):
+            draft.with_name(draft.name + suffix).unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    """A new name is durable only once its folder is synced."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def migrate(path: Path) -> list[str]:
+    """Bring the store at a path to this release's schema; a copy of the old one is kept beside it.
+
+    The write lock is taken before the version is read, so that of several processes one upgrades and the others
+    find it done.
+
+    Returns:
+        The revisions that were applied; none when it was up to date.
+
+    Raises:
+        SchemaTooNew, NotAStore, StoreEmpty, StoreUnreachable: nothing was touched.
+    """
+    identify(path)
+    known = revisions()
+    database = Database(path)
+    try:
+        with database.writing() as connection:
+            found = current(connection)
+            if found is not None and found not in known:
+                raise SchemaTooNew(
+                    f"{path} has schema {found}, newer than {HEAD} of this release: update pagesift-store"
+                )
+            return [] if found == HEAD else upgrade(connection)
+    finally:
+        database.close()
+
+
+def _script() -> Any:
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+    config = Config()
+    config.set_main_option("script_location", "pagesift_store.migrations:")
+    return ScriptDirectory.from_config(config)

@@ -1,0 +1,182 @@
+"""Statements about hosts, parts and lanes: where links queue and what each part of a site has yielded."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from sqlalchemy import ColumnElement, Insert, Select, Update, and_, bindparam, insert, or_, select, update
+
+from pagesift_store.storage.tables import QUEUED, host, lane, link, part
+
+
+@cache
+def find_host() -> Select[Any]:
+    """A host by name; parameter `name`."""
+    return select(host).where(host.c.name == bindparam("name"))
+
+
+@cache
+def add_host() -> Insert:
+    """A new host; parameter `name`."""
+    return insert(host).values(name=bindparam("name"))
+
+
+@cache
+def set_languages() -> Update:
+    """What a host has shown of its language segments; parameters `the_host`, `languages`."""
+    return update(host).where(host.c.id == bindparam("the_host")).values(languages=bindparam("languages"))
+
+
+@cache
+def find_part() -> Select[int]:
+    """A part's id; parameters `kind`, `key`."""
+    return select(part.c.id).where(part.c.kind == bindparam("kind"), part.c.key == bindparam("key"))
+
+
+@cache
+def add_part() -> Insert:
+    """A new part; parameters `kind`, `key`."""
+    return insert(part).values(kind=bindparam("kind"), key=bindparam("key"))
+
+
+@cache
+def find_lane() -> Select[int]:
+    """A lane's id; parameters `host_id`, `subtree_id`, `cluster_id`."""
+    return select(lane.c.id).where(
+        lane.c.host_id == bindparam("host_id"),
+        lane.c.subtree_id == bindparam("subtree_id"),
+        lane.c.cluster_id == bindparam("cluster_id"),
+    )
+
+
+@cache
+def add_lane() -> Insert:
+    """A new lane; parameters `host_id`, `subtree_id`, `cluster_id`."""
+    return insert(lane).values({name: bindparam(name) for name in ("host_id", "subtree_id", "cluster_id")})
+
+
+@cache
+def count_lane() -> Update:
+    """One more lane of a host; parameter `the_id`."""
+    return update(host).where(host.c.id == bindparam("the_id")).values(lanes=host.c.lanes + 1)
+
+
+def _goes_before(demoted: Any, score: Any, link_id: Any) -> ColumnElement[bool]:
+    """Whether a link stands before the lane's head: (demoted, score descending, id ascending)."""
+    return or_(
+        lane.c.head_id.is_(None),
+        lane.c.head_demoted > demoted,
+        and_(
+            lane.c.head_demoted == demoted,
+            or_(
+                lane.c.head_score < score,
+                and_(lane.c.head_score == score, lane.c.head_id > link_id),
+            ),
+        ),
+    )
+
+
+@cache
+def offer_head() -> Update:
+    """A queued link becomes its lane's head if it stands before it.
+
+    Parameters `the_lane`, `link_id`, `the_score`, `is_demoted`.
+    """
+    score: Any = bindparam("the_score")
+    demoted: Any = bindparam("is_demoted")
+    link_id: Any = bindparam("link_id")
+    return (
+        update(lane)
+        .where(lane.c.id == bindparam("the_lane"), _goes_before(demoted, score, link_id))
+        .values(head_id=link_id, head_score=score, head_demoted=demoted)
+    )
+
+
+def _head(column: Any) -> Any:
+    """One column of a lane's first queued link. Served by ix_link_queue, whatever stands behind it."""
+    return (
+        select(column)
+        .where(QUEUED, link.c.lane_id == lane.c.id)
+        .order_by(link.c.demoted, link.c.score.desc(), link.c.id)
+        .limit(1)
+        .correlate(lane)
+        .scalar_subquery()
+    )
+
+
+@cache
+def refresh_head() -> Update:
+    """Find a lane's head anew; parameter `the_lane`."""
+    return update(lane).where(lane.c.id == bindparam("the_lane")).values(_HEADS)
+
+
+@cache
+def refresh_all_heads() -> Update:
+    """Find every lane's head anew, after a rescore: one UPDATE on the lane table."""
+    return update(lane).where(lane.c.head_id.is_not(None)).values(_HEADS)
+
+
+_HEADS = {
+    "head_id": _head(link.c.id),
+    "head_score": _head(link.c.score),
+    "head_demoted": _head(link.c.demoted),
+}
+
+
+@cache
+def count_page() -> Update:
+    """A page that counts, in its lane; parameters `the_lane`, `relevance`."""
+    return (
+        update(lane)
+        .where(lane.c.id == bindparam("the_lane"))
+        .values(pages=lane.c.pages + 1, relevance=lane.c.relevance + bindparam("the_relevance"))
+    )
+
+
+@cache
+def count_harvest() -> Update:
+    """A page that counts, in one of its parts; parameters `the_part`, `hit` (0 or 1)."""
+    return (
+        update(part)
+        .where(part.c.id == bindparam("the_part"))
+        .values(pages=part.c.pages + 1, hits=part.c.hits + bindparam("hit"))
+    )
+
+
+@cache
+def schedule() -> Update:
+    """Leases given (`step` 1) or come back (-1) in a cluster; parameters `the_part`, `step`."""
+    return (
+        update(part)
+        .where(part.c.id == bindparam("the_part"))
+        .values(scheduled=part.c.scheduled + bindparam("step"))
+    )
+
+
+@cache
+def occupy() -> Update:
+    """A host gives one lease; parameters `the_host`, `ready_at`."""
+    return (
+        update(host)
+        .where(host.c.id == bindparam("the_host"))
+        .values(in_flight=host.c.in_flight + 1, ready_at=bindparam("ready_at"))
+    )
+
+
+@cache
+def vacate() -> Update:
+    """Work on a link of a host ended.
+
+    Parameters `the_host`, `places` (1 when it held a lease, else 0), `visited` (1 when a page was fetched for the
+    first time, else 0), `keep` (0 when the host answered, which ends its row of failures, else 1).
+    """
+    return (
+        update(host)
+        .where(host.c.id == bindparam("the_host"))
+        .values(
+            in_flight=host.c.in_flight - bindparam("places"),
+            pages=host.c.pages + bindparam("visited"),
+            failures=host.c.failures * bindparam("keep"),
+        )
+    )

@@ -1,0 +1,183 @@
+"""Statements that hand out work: walk the heads of the lanes, take one, look behind it."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Select, Update, and_, bindparam, case, func, literal_column, or_, select, update
+
+from pagesift_store.storage.tables import LEASED, QUEUED, host, lane, link, page, part
+
+_SUBTREE = part.alias("subtree")
+_CLUSTER = part.alias("cluster")
+
+
+def _open_now() -> Any:
+    """Hosts that may be visited: rested, not blocked, with a free place."""
+    return and_(
+        host.c.ready_at <= bindparam("now"),
+        or_(host.c.blocked_until.is_(None), host.c.blocked_until <= bindparam("now")),
+        host.c.in_flight < func.coalesce(host.c.max_in_flight, bindparam("max_in_flight")),
+    )
+
+
+def _heads() -> Select[Any]:
+    return (
+        select(
+            lane.c.id.label("lane_id"),
+            lane.c.head_id,
+            lane.c.head_score,
+            lane.c.head_demoted,
+            lane.c.pages.label("lane_pages"),
+            lane.c.relevance.label("lane_relevance"),
+            lane.c.cluster_id,
+            host.c.id.label("host_id"),
+            host.c.in_flight,
+            func.coalesce(host.c.max_in_flight, bindparam("max_in_flight")).label("places"),
+            func.coalesce(host.c.delay, host.c.crawl_delay, bindparam("default_delay")).label("delay"),
+            _SUBTREE.c.pages.label("subtree_pages"),
+            _SUBTREE.c.hits.label("subtree_hits"),
+            _CLUSTER.c.pages.label("cluster_pages"),
+            _CLUSTER.c.hits.label("cluster_hits"),
+            _CLUSTER.c.scheduled.label("cluster_scheduled"),
+        )
+        .select_from(lane)
+        .join(host, host.c.id == lane.c.host_id)
+        .join(_SUBTREE, _SUBTREE.c.id == lane.c.subtree_id)
+        .join(_CLUSTER, _CLUSTER.c.id == lane.c.cluster_id)
+    )
+
+
+@cache
+def walk_heads() -> Select[Any]:
+    """Heads of lanes whose hosts may be visited now, best first; parameters `now`, `max_in_flight`, `default_delay`.
+
+    Walks ix_lane_order and sorts nothing, so the cost is that of the heads looked at: neither the links behind a
+    head nor finished links matter.
+    """
+    return (
+        _heads()
+        .where(lane.c.head_id.is_not(None), _open_now())
+        .order_by(lane.c.head_demoted, lane.c.head_score.desc(), lane.c.head_id)
+    )
+
+
+@cache
+def resting_heads() -> Select[Any]:
+    """Heads whose hosts will be ready by a time; parameters `now`, `soon`, `max_in_flight`, `default_delay`."""
+    return (
+        _heads()
+        .where(
+            lane.c.head_id.is_not(None),
+            host.c.ready_at > bindparam("now"),
+            host.c.ready_at <= bindparam("soon"),
+            or_(host.c.blocked_until.is_(None), host.c.blocked_until <= bindparam("soon")),
+        )
+        .order_by(lane.c.head_demoted, lane.c.head_score.desc(), lane.c.head_id)
+    )
+
+
+@cache
+def leased_heads() -> Select[Any]:
+    """What is leased, as if each were its lane's head; parameters `max_in_flight`, `default_delay`.
+
+    Served by ix_link_lease, which holds leased links only.
+    """
+    columns = [
+        link.c.id.label("head_id") if column.name == "head_id"
+        else link.c.score.label("head_score") if column.name == "head_score"
+        else link.c.demoted.label("head_demoted") if column.name == "head_demoted"
+        else column
+        for column in _heads().selected_columns
+    ]  # fmt: skip
+    return (
+        select(*columns)
+        .select_from(link)
+        .join(lane, lane.c.id == link.c.lane_id)
+        .join(host, host.c.id == lane.c.host_id)
+        .join(_SUBTREE, _SUBTREE.c.id == lane.c.subtree_id)
+        .join(_CLUSTER, _CLUSTER.c.id == lane.c.cluster_id)
+        .where(LEASED)
+        .order_by(link.c.id)
+    )
+
+
+@cache
+def behind() -> Select[Any]:
+    """The first queued link of a lane; parameter `the_lane`. Served by ix_link_queue."""
+    return (
+        select(link.c.id, link.c.score, link.c.demoted)
+        .where(QUEUED, link.c.lane_id == bindparam("the_lane"))
+        .order_by(link.c.demoted, link.c.score.desc(), link.c.id)
+        .limit(1)
+    )
+
+
+@cache
+def take() -> Update:
+    """Mark one link leased and say all that its lease needs; parameters `the_id`, `owner_id`, `lease_expires`."""
+    return (
+        update(link)
+        .where(link.c.id == bindparam("the_id"), QUEUED)
+        .values(
+            state=literal_column("'leased'"),
+            attempt=link.c.attempt + 1,
+            owner_id=bindparam("owner"),
+            lease_expires=bindparam("expires"),
+        )
+        .returning(
+            link.c.id,
+            link.c.url,
+            link.c.key,
+            link.c.attempt,
+            link.c.score,
+            link.c.depth,
+            link.c.parent_id,
+            link.c.visits,
+        )
+    )
+
+
+@cache
+def validators() -> Select[Any]:
+    """Validators of a link's last page; parameter `the_id`. Served by ix_page_link."""
+    return (
+        select(page.c.etag, page.c.last_modified)
+        .where(page.c.link_id == bindparam("the_id"), page.c.error.is_(None))
+        .order_by(page.c.id.desc())
+        .limit(1)
+    )
+
+
+@cache
+def url_of() -> Select[str]:
+    """The fetch URL of a link; parameter `the_id`."""
+    return select(link.c.url).where(link.c.id == bindparam("the_id"))
+
+
+@cache
+def extend() -> Update:
+    """A later expiry for a lease that is still the link's own; parameters `the_id`, `the_attempt`, `expires`."""
+    return (
+        update(link)
+        .where(link.c.id == bindparam("the_id"), link.c.attempt == bindparam("the_attempt"), LEASED)
+        .values(lease_expires=bindparam("expires"))
+    )
+
+
+@cache
+def next_ready() -> Select[Any]:
+    """Of the hosts with something queued and a place free: when the first may be visited.
+
+    Parameter `max_in_flight`. Columns: `rests_until`, of hosts that are not blocked; `blocked_until`, of those that
+    are, with parameter `now`. Full hosts are left out: a report frees them, not time.
+    """
+    has_head = (
+        select(lane.c.id).where(lane.c.host_id == host.c.id, lane.c.head_id.is_not(None)).limit(1).exists()
+    )
+    blocked = host.c.blocked_until > bindparam("now")
+    return select(
+        func.min(case((blocked, None), else_=host.c.ready_at)).label("rests_until"),
+        func.min(case((blocked, host.c.blocked_until))).label("blocked_until"),
+    ).where(host.c.in_flight < func.coalesce(host.c.max_in_flight, bindparam("max_in_flight")), has_head)

@@ -1,0 +1,267 @@
+"""Statements about links: finding, adding, raising, moving between states, rescoring."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Insert,
+    Select,
+    Update,
+    and_,
+    bindparam,
+    case,
+    delete,
+    insert,
+    literal_column,
+    or_,
+    select,
+    update,
+)
+
+from pagesift_store.storage.tables import LEASED, QUEUED, WAITING, lane, link
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sqlalchemy.sql import Delete
+
+SIGNAL = (
+    "anchor_hits",
+    "url_hits",
+    "context_hits",
+    "phrase",
+    "parent_relevance",
+    "floor",
+    "factor",
+)
+"""What a score is computed from, besides the depth's decay and the weights in use."""
+
+RAISED = (*SIGNAL, "decay", "depth", "score", "given", "seed", "parent_id")
+"""What a link found again takes over from the better find."""
+
+_NEW = (
+    "id",
+    "url",
+    "key",
+    "key_hash",
+    "n",
+    "lane_id",
+    "parent_id",
+    "alias_of",
+    "depth",
+    *SIGNAL,
+    "decay",
+    "score",
+    "given",
+    "seed",
+    "demoted",
+    "template",
+    "state",
+    "found_at",
+)
+
+
+@cache
+def find_by_hash() -> Select[Any]:
+    """Links whose key has one of some hashes; parameter `hashes`. Served by the unique index on (key_hash, n)."""
+    columns = (
+        "id",
+        "key_hash",
+        "n",
+        "url",
+        "key",
+        "lane_id",
+        "state",
+        "demoted",
+        "attempt",
+        "visits",
+        "alias_of",
+    )
+    return select(*(link.c[name] for name in (*columns, *RAISED))).where(
+        link.c.key_hash.in_(bindparam("hashes", expanding=True))
+    )
+
+
+@cache
+def add_links() -> Insert:
+    """New links, for many at once. The score comes with the row: `focus.score` gives Python and SQL the same bits."""
+    return insert(link).values({name: bindparam(name) for name in _NEW})
+
+
+@cache
+def raise_link() -> Update:
+    """An unfinished link found again with a better signal; parameter `the_id`, then what it takes over."""
+    return (
+        update(link)
+        .where(link.c.id == bindparam("the_id"))
+        .values({name: bindparam(name) for name in RAISED})
+    )
+
+
+@cache
+def read_link() -> Select[Any]:
+    """One link with its lane's parts and host; parameter `the_id`."""
+    return (
+        select(link, lane.c.host_id, lane.c.subtree_id, lane.c.cluster_id)
+        .join(lane, lane.c.id == link.c.lane_id)
+        .where(link.c.id == bindparam("the_id"))
+    )
+
+
+@cache
+def finish() -> Update:
+    """A link's state after a report; parameters `the_id` and the columns that change."""
+    names = ("state", "reason", "due_at", "visits", "failures", "failures_total")
+    return (
+        update(link)
+        .where(link.c.id == bindparam("the_id"))
+        .values({name: bindparam(name) for name in names} | {"owner_id": None, "lease_expires": None})
+    )
+
+
+@cache
+def make_alias() -> Update:
+    """A known link turns out to lead to another's page; parameters `the_id`, `alias_of`."""
+    return (
+        update(link)
+        .where(link.c.id == bindparam("the_id"))
+        .values(
+            state=literal_column("'done'"),
+            alias_of=bindparam("alias_of"),
+            due_at=None,
+            owner_id=None,
+            lease_expires=None,
+            attempt=link.c.attempt + case((LEASED, literal_column("1")), else_=literal_column("0")),
+        )
+    )
+
+
+@cache
+def worst_queued(revisits: bool) -> Select[Any]:
+    """The worst queued links, worst first; parameter `most`. Reads all of ix_link_queue, which `max_queue` bounds.
+
+    Args:
+        revisits: whether links that were fetched before may be queued; they are history and stay.
+    """
+    found = select(link.c.id, link.c.lane_id).where(QUEUED)
+    if revisits:
+        found = found.where(link.c.visits == literal_column("0"))
+    return found.order_by(link.c.score, link.c.id.desc()).limit(bindparam("most"))
+
+
+@cache
+def evict() -> Delete:
+    """Forget a queued link altogether; parameter `the_id`."""
+    return delete(link).where(link.c.id == bindparam("the_id"))
+
+
+def larger(left: Any, right: Any) -> ColumnElement[float]:
+    """The larger of two expressions; the two-argument max of SQLite has another name in PostgreSQL."""
+    return case((left >= right, left), else_=right)
+
+
+def rescore(score: Callable[..., Any], weights: Any) -> Update:
+    """Give every unfinished link the score that the weights in use give it: one UPDATE.
+
+    Rows with a given score, and those that no weight can change (no hit bit, no parent relevance, so no more than
+    their floor), are left alone, and so is a row whose score comes out the same.
+
+    Args:
+        score: `focus.score.score`.
+        weights: `focus.score.Weights`; its numbers become bound parameters.
+    """
+    bound = bound_weights(weights)
+    fresh = score(link.c, bound, larger=larger)
+    hits = link.c.anchor_hits.op("|")(link.c.url_hits).op("|")(link.c.context_hits)
+    return (
+        update(link)
+        .where(
+            or_(QUEUED, LEASED, WAITING),
+            ~link.c.given,
+            or_(hits != literal_column("0"), link.c.parent_relevance > literal_column("0")),
+            link.c.score != fresh,
+        )
+        .values(score=fresh)
+    )
+
+
+def bound_weights(weights: Any) -> Any:
+    """The same weights as bound parameters, named by feature and by bit, so that the text of the SQL never changes."""
+    return weights._replace(
+        features=tuple(bindparam(f"feature_{i}", value) for i, value in enumerate(weights.features)),
+        terms=tuple(bindparam(f"term_{i}", value) for i, value in enumerate(weights.terms)),
+        total=bindparam("total", weights.total),
+    )
+
+
+@cache
+def due_links() -> Select[Any]:
+    """Waiting links whose time has come, earliest first; parameters `now`, `most`. Served by ix_link_due."""
+    return (
+        select(link.c.id, link.c.lane_id)
+        .where(WAITING, link.c.due_at <= bindparam("now"))
+        .order_by(link.c.due_at, link.c.id)
+        .limit(bindparam("most"))
+    )
+
+
+@cache
+def expired_links() -> Select[Any]:
+    """Leased links whose time has run out; parameter `now`. Served by ix_link_lease."""
+    return _held().where(link.c.lease_expires <= bindparam("now"))
+
+
+@cache
+def owned_links() -> Select[Any]:
+    """Leased links of some owners; parameter `owners`. Served by ix_link_lease, which holds leased links only."""
+    return _held().where(link.c.owner_id.in_(bindparam("owners", expanding=True)))
+
+
+def _held() -> Select[Any]:
+    return (
+        select(link.c.id, link.c.lane_id, link.c.visits, lane.c.host_id, lane.c.cluster_id)
+        .join(lane, lane.c.id == link.c.lane_id)
+        .where(LEASED)
+        .order_by(link.c.id)
+    )
+
+
+@cache
+def queue_again() -> Update:
+    """Back to the queue, from whatever state; parameter `the_id`."""
+    return (
+        update(link)
+        .where(link.c.id == bindparam("the_id"))
+        .values(state=literal_column("'queued'"), owner_id=None, lease_expires=None, due_at=None)
+    )
+
+
+@cache
+def next_due() -> Select[Any]:
+    """When the next waiting link is due. Served by ix_link_due."""
+    return select(link.c.due_at).where(WAITING).order_by(link.c.due_at).limit(1)
+
+
+@cache
+def next_expiry() -> Select[Any]:
+    """When the next lease runs out. Served by ix_link_lease."""
+    return select(link.c.lease_expires).where(LEASED).order_by(link.c.lease_expires).limit(1)
+
+
+@cache
+def demote() -> Update:
+    """Put the unfinished links of a template last, or back; parameters `template`, `demoted`."""
+    return (
+        update(link)
+        .where(
+            and_(
+                or_(QUEUED, LEASED, WAITING),
+                link.c.template == bindparam("the_template"),
+                link.c.demoted != bindparam("is_demoted"),
+            )
+        )
+        .values(demoted=bindparam("is_demoted"))
+    )

@@ -1,0 +1,154 @@
+"""Statements that people's questions run; none of them changes anything."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Select, Table, bindparam, func, select, tuple_
+
+from pagesift_store.storage.tables import LEASED, QUEUED, host, lane, link, owner, page, part, template
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@cache
+def count_hosts() -> Select[int]:
+    """How many hosts are known."""
+    return select(func.count()).select_from(host)
+
+
+def page_of(
+    table: Table, columns: Sequence[Any], key: Sequence[Any], after: tuple[Any, ...] | None, most: int
+) -> Select[Any]:
+    """The next rows of a table in the order of its primary key."""
+    statement = select(*columns).order_by(*key).limit(most)
+    if after is None:
+        return statement
+    return statement.where(key[0] > after[0] if len(key) == 1 else tuple_(*key) > after)
+
+
+def best_queued(most: int) -> Select[Any]:
+    """The queue by (demoted, score descending, id), hosts' rest and the rules of DESIGN 6 left aside."""
+    subtree = part.alias("subtree")
+    return (
+        select(
+            link.c.id,
+            link.c.score,
+            link.c.url,
+            host.c.name.label("host"),
+            subtree.c.key.label("subtree"),
+            link.c.depth,
+            link.c.demoted,
+            host.c.ready_at,
+        )
+        .join(lane, lane.c.id == link.c.lane_id)
+        .join(host, host.c.id == lane.c.host_id)
+        .join(subtree, subtree.c.id == lane.c.subtree_id)
+        .where(QUEUED)
+        .order_by(link.c.demoted, link.c.score.desc(), link.c.id)
+        .limit(most)
+    )
+
+
+def parts(most: int) -> Select[Any]:
+    """Parts by kind and pages."""
+    return (
+        select(part.c.kind, part.c.key, part.c.pages, part.c.hits, part.c.scheduled)
+        .order_by(part.c.pages.desc(), part.c.id)
+        .limit(most)
+    )
+
+
+def hosts(most: int) -> Select[Any]:
+    """Hosts by pages."""
+    return select(host).order_by(host.c.pages.desc(), host.c.id).limit(most)
+
+
+def leased() -> Select[Any]:
+    """Leased links with their owners."""
+    return (
+        select(
+            link.c.id,
+            link.c.url,
+            link.c.attempt,
+            owner.c.name.label("owner"),
+            owner.c.pid,
+            link.c.lease_expires.label("expires"),
+        )
+        .join(owner, owner.c.id == link.c.owner_id, isouter=True)
+        .where(LEASED)
+        .order_by(link.c.lease_expires, link.c.id)
+    )
+
+
+def latest_pages(most: int) -> Select[Any]:
+    """The fetch history, latest first."""
+    return (
+        select(
+            page.c.link_id,
+            link.c.url,
+            page.c.fetched_at,
+            page.c.status,
+            page.c.relevance,
+            page.c.hit,
+            page.c.duplicate_of,
+            page.c.templated,
+            page.c.title,
+            page.c.error,
+        )
+        .join(link, link.c.id == page.c.link_id)
+        .order_by(page.c.id.desc())
+        .limit(most)
+    )
+
+
+def templates(most: int) -> Select[Any]:
+    """Templates by repeated pages."""
+    return (
+        select(template.c.text, template.c.fetched, template.c.repeated, template.c.demoted)
+        .order_by(template.c.repeated.desc(), template.c.text)
+        .limit(most)
+    )
+
+
+@cache
+def lane_of_link() -> Select[Any]:
+    """A link's host and parts with their harvest; parameter `the_lane`."""
+    subtree, cluster = part.alias("subtree"), part.alias("cluster")
+    return (
+        select(
+            host.c.name.label("host"),
+            host.c.ready_at,
+            host.c.blocked_until,
+            host.c.in_flight,
+            host.c.max_in_flight,
+            host.c.delay,
+            subtree.c.key.label("subtree"),
+            subtree.c.pages.label("subtree_pages"),
+            subtree.c.hits.label("subtree_hits"),
+            cluster.c.key.label("cluster"),
+            cluster.c.pages.label("cluster_pages"),
+            cluster.c.hits.label("cluster_hits"),
+            cluster.c.scheduled.label("cluster_scheduled"),
+            lane.c.head_id,
+        )
+        .select_from(lane)
+        .join(host, host.c.id == lane.c.host_id)
+        .join(subtree, subtree.c.id == lane.c.subtree_id)
+        .join(cluster, cluster.c.id == lane.c.cluster_id)
+        .where(lane.c.id == bindparam("the_lane"))
+    )
+
+
+@cache
+def history() -> Select[Any]:
+    """All fetches of a link, latest last; parameter `the_link`. Served by ix_page_link."""
+    return select(page).where(page.c.link_id == bindparam("the_link")).order_by(page.c.id)
+
+
+@cache
+def whole_link() -> Select[Any]:
+    """One link; parameter `the_id`."""
+    return select(link).where(link.c.id == bindparam("the_id"))

@@ -1,0 +1,95 @@
+"""Adding URLs by hand: seeds, and links that came from elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pagesift_store.errors import InvalidUrl, InvalidValue, Refusal
+from pagesift_store.focus.model import PRIORS
+from pagesift_store.records import Added, FoundLink, Verdict
+from pagesift_store.storage.statements import crawl as crawl_sql
+from pagesift_store.transactions.admission import BATCH, Offer, admit, check_score, offer
+from pagesift_store.transactions.signals import NO_SIGNAL, Carrier, signal_of
+from pagesift_store.urls.parts import bare_host, site_host
+from pagesift_store.urls.reading import WebUrl, read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pagesift_store.transactions.work import Work
+
+SEED_SCORE = sum(PRIORS)
+"""5.5: no link can have more before anything is learned, so seeds come first."""
+
+
+def add(
+    work: Work, urls: Iterable[str | FoundLink], *, base: str | None, depth: int, score: float | None
+) -> list[Added]:
+    """The body of `Frontier.add`."""
+    if isinstance(urls, str | bytes):
+        raise InvalidValue(f"urls={urls!r} is one text; give a list of URLs")
+    if isinstance(depth, bool) or not isinstance(depth, int) or depth < 0:
+        raise InvalidValue(f"depth={depth!r} must be a whole number, 0 or more")
+    if score is not None:
+        check_score(score)
+    origin = None if base is None else read(base)
+    verdicts: list[Added] = []
+    batch: list[Offer | Added] = []
+    for item in urls:
+        batch.append(_one(work, item, origin, depth, score))
+        if len(batch) == BATCH:
+            verdicts += admit(work, batch)
+            batch = []
+    return verdicts + admit(work, batch)
+
+
+def _one(
+    work: Work, item: str | FoundLink, base: WebUrl | None, depth: int, score: float | None
+) -> Offer | Added:
+    if isinstance(item, str):
+        found, seed = FoundLink(item), base is None and depth == 0
+    elif isinstance(item, FoundLink):
+        found, seed = item, False
+    else:
+        raise InvalidValue(f"{item!r} is neither a text nor a FoundLink")
+    given = found.score if found.score is not None else score
+    if seed and given is None:
+        given = SEED_SCORE
+    try:
+        if seed:
+            web = work.memory.rules.parse(found.href)
+            extend_scope(work, web)
+        else:
+            web = work.memory.rules.admit(found.href, base)
+        return offer(
+            work,
+            web,
+            NO_SIGNAL if given is not None else signal_of(work, web, found, Carrier()),
+            depth,
+            given=given,
+            seed=seed,
+        )
+    except InvalidUrl as error:
+        return rejected(work, found.href, error.reason)
+
+
+def rejected(work: Work, href: str, reason: Refusal) -> Added:
+    """The verdict on a URL that a rule refused, counted."""
+    work.refuse(reason, href)
+    return Added(verdict=Verdict.REJECTED, url=href, reason=reason)
+
+
+def extend_scope(work: Work, web: WebUrl) -> None:
+    """Take a seed's host into the scope and among the hosts whose directories are parts."""
+    memory = work.memory
+    host = bare_host(web.host)
+    entry = memory.rules.scope.entry(web)
+    if entry is None and host not in memory.seed_hosts:
+        work.run(crawl_sql.add_scope(), host=site_host(web.host), prefix="")
+    elif entry is not None:
+        work.run(crawl_sql.add_scope(), host=entry.host, prefix=entry.prefix)
+        memory.rules.scope.extend(web)
+    else:
+        return
+    memory.seed_hosts.add(host)
+    work.crawl.rules += 1

@@ -1,0 +1,257 @@
+"""From links as they were found to rows: read, refuse, score, insert, or raise what is known."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pagesift_store.errors import InvalidUrl, InvalidValue, Refusal
+from pagesift_store.focus.features import decay
+from pagesift_store.focus.score import score
+from pagesift_store.records import Added, LinkState, Verdict
+from pagesift_store.storage.statements import lanes as lanes_sql
+from pagesift_store.storage.statements import links as sql
+from pagesift_store.transactions import moves
+from pagesift_store.transactions.keys import key_of, template_hash
+from pagesift_store.transactions.places import host_of, lane_of
+from pagesift_store.transactions.signals import Signal
+from pagesift_store.urls.pipeline import key_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pagesift_store.transactions.work import Work
+    from pagesift_store.urls.reading import WebUrl
+
+BATCH = 500
+"""Links looked up and inserted at a time: within every engine's limit of bound parameters."""
+
+_UNFINISHED = frozenset({LinkState.QUEUED, LinkState.LEASED, LinkState.WAITING})
+
+
+@dataclass(slots=True)
+class Offer:
+    """A link that passed the rules, on its way to a row.
+
+    Attributes:
+        web: the URL as it will be requested.
+        key: its key.
+        rewritten: whether a learned rule made the key.
+        hash: 16 bytes of the key.
+        signal: what its score is computed from.
+        depth: clicks from a seed.
+        score: its score under the weights in use, or the one given.
+        given: the score was given.
+        seed: it is a seed.
+        parent_id: the link whose page carried it.
+    """
+
+    web: WebUrl
+    key: str
+    rewritten: bool
+    hash: bytes
+    signal: Signal
+    depth: int
+    score: float
+    given: bool = False
+    seed: bool = False
+    parent_id: int | None = None
+
+
+def offer(
+    work: Work,
+    web: WebUrl,
+    signal: Signal,
+    depth: int,
+    *,
+    given: float | None = None,
+    seed: bool = False,
+    parent_id: int | None = None,
+) -> Offer:
+    """An offer with its key and score.
+
+    Raises:
+        InvalidUrl: deeper than `max_depth`.
+        InvalidValue: a given score that is not finite.
+    """
+    limit = work.settings.max_depth
+    if limit is not None and depth > limit:
+        raise InvalidUrl(web.url, Refusal.DEPTH, f"depth {depth} is beyond max_depth={limit}")
+    plain = work.memory.rules.key(web)
+    key = work.memory.rewritten(web, plain)
+    signal = signal._replace(decay=decay(depth))
+    value = (
+        score(signal, work.memory.weights, coverage=work.memory.cover)
+        if given is None
+        else check_score(given)
+    )
+    return Offer(
+        web, key, key != plain, key_hash(key), signal, depth, value, given is not None, seed, parent_id
+    )
+
+
+def check_score(value: Any) -> float:
+    """A score of the caller's own: any finite number.
+
+    Raises:
+        InvalidValue: NaN, an infinity, or no number.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise InvalidValue(f"score={value!r} must be a finite number; higher is better")
+    return float(value)
+
+
+def admit(work: Work, offers: Iterable[Offer | Added]) -> list[Added]:
+    """Store offers in order; verdicts that were reached before (`Added`) keep their places."""
+    items = list(offers)
+    verdicts: list[Added] = []
+    for start in range(0, len(items), BATCH):
+        verdicts += _Batch(work).run(items[start : start + BATCH])
+    if work.settings.max_queue is not None:
+        _evict(work, work.settings.max_queue)
+    return verdicts
+
+
+class _Batch:
+    """Some hundred offers: one look-up, one insert, one update, one pass over the heads of the lanes."""
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+        self._known: dict[tuple[bytes, str], dict[str, Any]] = {}
+        self._next_n: dict[bytes, int] = {}
+        self._new: list[dict[str, Any]] = []
+        self._raised: dict[int, dict[str, Any]] = {}
+
+    def run(self, items: Sequence[Offer | Added]) -> list[Added]:
+        """Verdicts, one per item."""
+        self._look_up({item.hash for item in items if isinstance(item, Offer)})
+        verdicts = [item if isinstance(item, Added) else self._place(item) for item in items]
+        self._write()
+        return verdicts
+
+    def _look_up(self, hashes: set[bytes]) -> None:
+        if not hashes:
+            return
+        # In order, so that the statement and what it touches are the same in every run.
+        for row in self._work.rows(sql.find_by_hash(), hashes=sorted(hashes)):
+            link = dict(row._mapping)
+            self._known[row.key_hash, key_of(self._work, row)] = link
+            self._next_n[row.key_hash] = max(self._next_n.get(row.key_hash, 0), row.n + 1)
+
+    def _place(self, item: Offer) -> Added:
+        link = self._known.get((item.hash, item.key))
+        if link is None:
+            link = self._insert(item)
+            return Added(verdict=Verdict.NEW, url=item.web.url, key=item.key, link_id=link["id"])
+        if link["state"] in _UNFINISHED:
+            self._raise(link, item)
+        return Added(verdict=Verdict.KNOWN, url=link["url"], key=item.key, link_id=link["id"])
+
+    def _insert(self, item: Offer) -> dict[str, Any]:
+        work = self._work
+        work.crawl.links += 1
+        template = template_hash(item.web)
+        n = self._next_n.get(item.hash, 0)
+        self._next_n[item.hash] = n + 1
+        host = host_of(work, work.memory.politeness_of(item.web))
+        link = {
+            "id": work.crawl.links,
+            "url": item.web.url,
+            "key": item.key if item.rewritten else None,
+            "key_hash": item.hash,
+            "n": n,
+            "lane_id": lane_of(work, item.web, host),
+            "parent_id": item.parent_id,
+            "alias_of": None,
+            "depth": item.depth,
+            **item.signal._asdict(),
+            "score": item.score,
+            "given": item.given,
+            "seed": item.seed,
+            "demoted": template in work.memory.demoted,
+            "template": template,
+            "state": LinkState.QUEUED.value,
+            "found_at": work.now,
+        }
+        self._known[item.hash, item.key] = link
+        self._new.append(link)
+        return link
+
+    def _raise(self, link: dict[str, Any], item: Offer) -> None:
+        """The better signal wins; the smaller depth wins; a given score stands before a computed one."""
+        better = self._with_depth(link, min(link["depth"], item.depth))
+        if (item.given, item.score) > (link["given"], better["score"]) or (item.given and not link["given"]):
+            better = {
+                **better,
+                **item.signal._asdict(),
+                "decay": better["decay"],
+                "given": item.given,
+                "parent_id": item.parent_id,
+                "score": item.score if item.given else self._scored(item.signal, better["decay"]),
+            }
+        better["seed"] = link["seed"] or item.seed
+        if better == {name: link[name] for name in better}:
+            return
+        link.update(better)
+        if link["id"] not in self._raised and not (self._new and self._new[0]["id"] <= link["id"]):
+            self._raised[link["id"]] = link
+
+    def _with_depth(self, link: dict[str, Any], depth: int) -> dict[str, Any]:
+        taken = {name: link[name] for name in sql.RAISED}
+        if depth != link["depth"]:
+            signal = Signal(**{name: link[name] for name in Signal._fields})
+            taken |= {"depth": depth, "decay": decay(depth)}
+            if not link["given"]:
+                taken["score"] = self._scored(signal, taken["decay"])
+        return taken
+
+    def _scored(self, signal: Signal, by_depth: float) -> float:
+        memory = self._work.memory
+        value: float = score(signal._replace(decay=by_depth), memory.weights, coverage=memory.cover)
+        return value
+
+    def _write(self) -> None:
+        work = self._work
+        work.run_many(sql.add_links(), self._new)
+        work.moved(None, LinkState.QUEUED, len(self._new))
+        work.run_many(
+            sql.raise_link(), [{"the_id": link["id"], **_raised(link)} for link in self._raised.values()]
+        )
+        heads: dict[int, dict[str, Any]] = {}
+        for link in (*self._new, *self._raised.values()):
+            if link["state"] == LinkState.QUEUED:
+                best = heads.get(link["lane_id"])
+                if best is None or _place_in_lane(link) < _place_in_lane(best):
+                    heads[link["lane_id"]] = link
+        work.run_many(
+            lanes_sql.offer_head(),
+            [
+                {
+                    "the_lane": lane,
+                    "link_id": link["id"],
+                    "the_score": link["score"],
+                    "is_demoted": link["demoted"],
+                }
+                for lane, link in heads.items()
+            ],
+        )
+
+
+def _raised(link: dict[str, Any]) -> dict[str, Any]:
+    return {name: link[name] for name in sql.RAISED}
+
+
+def _place_in_lane(link: dict[str, Any]) -> tuple[bool, float, int]:
+    return (bool(link["demoted"]), -link["score"], link["id"])
+
+
+def _evict(work: Work, most: int) -> None:
+    """Forget the worst queued links, and that they were seen, until the queue is within its bound."""
+    excess = work.crawl.queued - most
+    if excess <= 0:
+        return
+    worst = work.rows(sql.worst_queued(work.settings.revisit), most=excess)
+    work.run_many(sql.evict(), [{"the_id": row.id} for row in worst])
+    work.moved(LinkState.QUEUED, None, len(worst))
+    moves.refresh_heads(work, (row.lane_id for row in worst))

@@ -1,0 +1,125 @@
+"""The heads that may be leased at a moment, read as far as the choice looks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pagesift_store.focus.order import Harvest, Head, Heads, choose, set_aside
+from pagesift_store.storage.statements import leases as sql
+from pagesift_store.storage.statements import links as links_sql
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from sqlalchemy import Connection, Select
+
+    from pagesift_store.settings import Settings
+
+SOON = 60.0
+"""Seconds: heads set aside wait for anything better that is due within them."""
+
+
+class Walk:
+    """The heads whose hosts may be visited now, as leases are taken from them.
+
+    Args:
+        connection: inside a transaction, which need not be a writing one.
+        settings: of the crawl.
+        total: pages that count and hits among them, over the whole crawl.
+        now: the moment.
+    """
+
+    def __init__(self, connection: Connection, settings: Settings, total: Harvest, now: float) -> None:
+        self._connection = connection
+        self._settings = settings
+        self._total = total
+        self._now = now
+        self._rows: dict[int, Any] = {}
+        self._taken: dict[int, int] = {}
+        self._ready_at: dict[int, float] = {}
+        self._scheduled: dict[int, int] = {}
+        self._took_better = False
+        self._heads = Heads(self._read(sql.walk_heads()))
+
+    def _read(self, statement: Select[Any], **more: Any) -> Iterator[Head]:
+        parameters = {
+            "now": self._now,
+            "max_in_flight": self._settings.max_in_flight,
+            "default_delay": self._settings.default_delay,
+        }
+        for row in self._connection.execute(statement, parameters | more):
+            self._rows[row.lane_id] = row
+            yield _head(row)
+
+    def next(self) -> Head | None:
+        """The head to lease next; None when nothing may be leased now."""
+        return choose(
+            _Filtered(self._heads, self._open),
+            total=self._total,
+            cluster_cap=self._settings.cluster_cap,
+            delta=self._settings.delta,
+            scheduled=lambda head: head.scheduled + self._scheduled.get(head.cluster_id, 0),
+            last_resort=self._nothing_better,
+        )
+
+    def _open(self, head: Head) -> bool:
+        row = self._rows[head.lane_id]
+        return (
+            self._ready_at.get(head.host_id, 0.0) <= self._now
+            and row.in_flight + self._taken.get(head.host_id, 0) < row.places
+        )
+
+    def _nothing_better(self) -> bool:
+        """Whether no link that is not set aside is leased, or due, or about to be ready within a minute."""
+        if self._took_better:
+            return False
+        due = self._connection.execute(links_sql.next_due()).first()
+        if due is not None and due.due_at <= self._now + SOON:
+            return False
+        coming = (self._read(sql.leased_heads()), self._read(sql.resting_heads(), soon=self._now + SOON))
+        return not any(not self._aside(head) for heads in coming for head in heads)
+
+    def _aside(self, head: Head) -> bool:
+        return set_aside(head, self._total, self._settings.delta)
+
+    def delay(self, head: Head) -> float:
+        """Seconds that the head's host rests between two leases."""
+        return float(self._rows[head.lane_id].delay)
+
+    def took(self, head: Head, successor: Any, ready_at: float) -> None:
+        """A head was leased: its host is busier, and what stood behind it is the lane's head now."""
+        self._took_better = self._took_better or not self._aside(head)
+        self._taken[head.host_id] = self._taken.get(head.host_id, 0) + 1
+        self._ready_at[head.host_id] = ready_at
+        self._scheduled[head.cluster_id] = self._scheduled.get(head.cluster_id, 0) + 1
+        behind = None
+        if successor is not None:
+            behind = head._replace(
+                demoted=bool(successor.demoted), rank=successor.score, link_id=successor.id
+            )
+        self._heads.replace(head, behind)
+
+
+class _Filtered:
+    """The heads that pass a test, as often as somebody iterates."""
+
+    def __init__(self, heads: Heads, test: Callable[[Head], bool]) -> None:
+        self._heads = heads
+        self._test = test
+
+    def __iter__(self) -> Iterator[Head]:
+        return filter(self._test, self._heads)
+
+
+def _head(row: Any) -> Head:
+    return Head(
+        demoted=bool(row.head_demoted),
+        rank=row.head_score,
+        link_id=row.head_id,
+        lane_id=row.lane_id,
+        host_id=row.host_id,
+        cluster_id=row.cluster_id,
+        subtree=Harvest(row.subtree_pages, row.subtree_hits),
+        cluster=Harvest(row.cluster_pages, row.cluster_hits),
+        scheduled=row.cluster_scheduled,
+    )

@@ -1,0 +1,32 @@
+"""Keys and templates of links: the text of a key is stored only where a learned rule rewrote it."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from pagesift_store.urls.parts import template
+from pagesift_store.urls.reading import WebUrl, read
+
+if TYPE_CHECKING:
+    from pagesift_store.transactions.work import Work
+
+
+def key_of(work: Work, row: Any) -> str:
+    """The key of a stored link, from a row with `url` and `key`."""
+    if row.key is not None:
+        return str(row.key)
+    return work.memory.rules.key(read(row.url))
+
+
+def template_hash(web: WebUrl) -> int | None:
+    """The template of a URL as a signed 64-bit integer; None when it has none."""
+    text = template(web)
+    return None if text is None else signed_hash(text)
+
+
+def signed_hash(text: str) -> int:
+    """64 bits of a text, as the signed integer that every engine can store."""
+    return int.from_bytes(
+        blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big", signed=True
+    )

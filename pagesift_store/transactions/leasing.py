@@ -1,0 +1,136 @@
+"""Handing out work: which links, to whom, until when."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from pagesift_store.errors import InvalidValue, LeaseLost, WrongStore
+from pagesift_store.records import Lease, LinkState
+from pagesift_store.storage.statements import lanes as lanes_sql
+from pagesift_store.storage.statements import leases as sql
+from pagesift_store.storage.statements import links as links_sql
+from pagesift_store.transactions import ending, moves
+from pagesift_store.transactions.heads import Walk
+from pagesift_store.transactions.keys import key_of
+
+if TYPE_CHECKING:
+    from pagesift_store.focus.order import Head
+    from pagesift_store.transactions.work import Work
+
+
+def lease(work: Work, n: int, ttl: float, owner_id: int) -> list[Lease]:
+    """The n best links that may be fetched now, best first; fewer when there are fewer."""
+    moves.free_expired(work)
+    moves.wake_due(work)
+    leases: list[Lease] = []
+    room = min(n, ending.places_left(work.memory))
+    if room > 0 and work.crawl.queued and ending.obeyed(work.memory, work.now) is None:
+        heads = Walk(work.connection, work.settings, work.total, work.now)
+        while len(leases) < room and (head := heads.next()) is not None:
+            leases.append(_take(work, head, heads, ttl, owner_id))
+    if not leases:
+        _remember_end(work)
+    return leases
+
+
+def _remember_end(work: Work) -> None:
+    """Nothing was leased: if that is because the crawl has ended, keep why."""
+    state = ending.judge(work.connection, work.memory, work.now)
+    if state.stop is not None:
+        ending.remember(work, state.stop)
+
+
+def _take(work: Work, head: Head, walk: Walk, ttl: float, owner_id: int) -> Lease:
+    expires = work.now + ttl
+    row = work.first(sql.take(), the_id=head.link_id, owner=owner_id, expires=expires)
+    successor = work.first(sql.behind(), the_lane=head.lane_id)
+    work.run(lanes_sql.refresh_head(), the_lane=head.lane_id)
+    delay = walk.delay(head)
+    work.run(lanes_sql.occupy(), the_host=head.host_id, ready_at=work.now + delay)
+    work.run(lanes_sql.schedule(), the_part=head.cluster_id, step=1)
+    work.moved(LinkState.QUEUED, LinkState.LEASED)
+    work.crawl.leases += 1
+    walk.took(head, successor, work.now + delay)
+    return _lease(work, row, expires, delay)
+
+
+def _lease(work: Work, row: Any, expires: float, delay: float) -> Lease:
+    etag = last_modified = parent_url = None
+    if row.visits:
+        work.crawl.revisits += 1
+        known = work.first(sql.validators(), the_id=row.id)
+        if known is not None:
+            etag, last_modified = known
+    if row.parent_id is not None:
+        parent_url = work.connection.execute(sql.url_of(), {"the_id": row.parent_id}).scalar()
+    return Lease(
+        store_id=work.crawl.store_id,
+        link_id=row.id,
+        url=row.url,
+        key=key_of(work, row),
+        attempt=row.attempt,
+        expires=expires,
+        score=row.score,
+        depth=row.depth,
+        parent_url=parent_url,
+        etag=etag,
+        last_modified=last_modified,
+        host_delay=delay,
+    )
+
+
+def accept(work: Work, lease: Lease) -> Any:
+    """The link of a lease that is still its own, with its lane's parts and host.
+
+    Raises:
+        WrongStore: the lease was taken from another store.
+        LeaseLost: the link was leased again since, or is gone.
+    """
+    if lease.store_id != work.crawl.store_id:
+        raise WrongStore(
+            f"the lease of {lease.url!r} is of store {lease.store_id}, this one is {work.crawl.store_id}; "
+            "report it to the store that it was taken from"
+        )
+    row = work.first(links_sql.read_link(), the_id=lease.link_id)
+    if row is None:
+        raise LeaseLost(f"link {lease.link_id} ({lease.url!r}) is no longer in the store; drop the lease")
+    if row.attempt != lease.attempt:
+        raise LeaseLost(
+            f"{lease.url!r} was leased again (attempt {row.attempt}, this lease is attempt {lease.attempt}); "
+            "drop what was fetched"
+        )
+    return row
+
+
+def release(work: Work, lease: Lease) -> None:
+    """Give a lease back unharmed; nothing happens when it is back already."""
+    row = accept(work, lease)
+    if row.state == LinkState.LEASED:
+        moves.give_back(work, [row])
+
+
+def renew(work: Work, lease: Lease, ttl: float) -> float:
+    """Extend a lease; returns its new expiry.
+
+    Raises:
+        LeaseLost: it ran out and the link is back in the queue, or its outcome was reported.
+    """
+    row = accept(work, lease)
+    expires = work.now + ttl
+    if row.state != LinkState.LEASED or not work.run(
+        sql.extend(), the_id=lease.link_id, the_attempt=lease.attempt, expires=expires
+    ):
+        raise LeaseLost(f"the lease of {lease.url!r} has ended ({row.state}); take a new one")
+    return expires
+
+
+def check_ttl(ttl: float) -> float:
+    """A lease's length in seconds, above 0.
+
+    Raises:
+        InvalidValue: anything else.
+    """
+    if isinstance(ttl, bool) or not isinstance(ttl, int | float) or not math.isfinite(ttl) or ttl <= 0:
+        raise InvalidValue(f"ttl={ttl!r} must be a number of seconds above 0")
+    return float(ttl)

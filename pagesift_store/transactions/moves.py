@@ -1,0 +1,86 @@
+"""Links that change their state, and what has to change along with them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from pagesift_store.records import LinkState
+from pagesift_store.storage.statements import lanes as lanes_sql
+from pagesift_store.storage.statements import links as links_sql
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pagesift_store.transactions.work import Work
+
+MOST_WOKEN = 10_000
+"""Waiting links that one lease wakes at most; the next lease wakes the rest."""
+
+
+def give_back(work: Work, held: Sequence[Any]) -> int:
+    """Leased links go back to their places, as if they had never been leased; returns how many.
+
+    The host's free place and the cluster's count come back too; its ready time stays, because the server may well
+    have been asked.
+
+    Args:
+        work: the transaction.
+        held: rows with `id`, `lane_id`, `host_id`, `cluster_id`, `visits`.
+    """
+    work.run_many(links_sql.queue_again(), [{"the_id": row.id} for row in held])
+    work.moved(LinkState.LEASED, LinkState.QUEUED, len(held))
+    for row in held:
+        work.run(lanes_sql.vacate(), the_host=row.host_id, places=1, visited=0, keep=1)
+    work.crawl.leases -= len(held)
+    work.crawl.revisits -= sum(row.visits > 0 for row in held)
+    clusters = Counter(row.cluster_id for row in held)
+    work.run_many(
+        lanes_sql.schedule(), [{"the_part": part, "step": -count} for part, count in sorted(clusters.items())]
+    )
+    refresh_heads(work, (row.lane_id for row in held))
+    return len(held)
+
+
+def free_expired(work: Work) -> int:
+    """Leases whose time has run out go back; returns how many."""
+    if not work.crawl.leased:
+        return 0
+    return give_back(work, work.rows(links_sql.expired_links(), now=work.now))
+
+
+def wake_due(work: Work) -> int:
+    """Waiting links whose time has come are queued again; returns how many."""
+    if not work.crawl.waiting:
+        return 0
+    due = work.rows(links_sql.due_links(), now=work.now, most=MOST_WOKEN)
+    work.run_many(links_sql.queue_again(), [{"the_id": row.id} for row in due])
+    work.moved(LinkState.WAITING, LinkState.QUEUED, len(due))
+    refresh_heads(work, (row.lane_id for row in due))
+    return len(due)
+
+
+def refresh_heads(work: Work, lanes: Iterable[int]) -> None:
+    """Find the heads of some lanes anew."""
+    work.run_many(lanes_sql.refresh_head(), [{"the_lane": lane} for lane in sorted(set(lanes))])
+
+
+def leave(work: Work, row: Any, *, answered: bool = False, visited: bool = False) -> None:
+    """Take a link out of its state, before it is given another: its host has a place free.
+
+    Args:
+        work: the transaction.
+        row: the link as it was read, with its lane's `host_id`.
+        answered: the host answered, so its row of failures ends.
+        visited: a page was fetched for the first time.
+    """
+    work.moved(LinkState(row.state), None)
+    places = int(row.state == LinkState.LEASED)
+    if places or answered or visited:
+        work.run(
+            lanes_sql.vacate(),
+            the_host=row.host_id,
+            places=places,
+            visited=int(visited),
+            keep=int(not answered),
+        )

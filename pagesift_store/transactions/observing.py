@@ -1,0 +1,308 @@
+"""One observation: all of it or nothing, in the order of the design (DESIGN 5)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from pagesift_store.errors import InvalidUrl, InvalidValue, Refusal
+from pagesift_store.focus.analysis import Analysis, analyse
+from pagesift_store.records import Added, FailKind, FoundLink, Lease, LinkState, Observation, Page
+from pagesift_store.storage.statements import hosts as hosts_sql
+from pagesift_store.storage.statements import pages as pages_sql
+from pagesift_store.transactions import ending, failing, learning, moves, redirects, repeats, revisiting
+from pagesift_store.transactions.adding import rejected
+from pagesift_store.transactions.admission import Offer, admit, offer
+from pagesift_store.transactions.leasing import accept
+from pagesift_store.transactions.places import host_of, note_language
+from pagesift_store.transactions.signals import NO_SIGNAL, Carrier, signal_of
+from pagesift_store.urls.reading import WebUrl, read
+from pagesift_store.urls.shapes import is_furniture
+from pagesift_store.urls.words import url_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pagesift_store.transactions.work import Work
+
+MOST_TEXT = 2_000_000
+"""Characters of main text that are read; what is longer is cut."""
+
+MOST_TITLE = 300
+"""Characters of a title that are kept."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What is being concluded about one page, step by step.
+
+    Attributes:
+        row: the link as it was before.
+        page: what was reported.
+        digest: of the report.
+        web: the final URL.
+        landing: how the redirects ended.
+        analysis: what the page holds.
+        repeat: whether its text was there before.
+        relevance: 0 to 1.
+        hit: it brought new on-topic content.
+        counted: it takes part in the statistics.
+        rescored: rows that it rescored.
+    """
+
+    row: Any
+    page: Page
+    digest: bytes
+    web: WebUrl
+    landing: redirects.Landing
+    analysis: Analysis
+    repeat: repeats.Repeat
+    relevance: float = 0.0
+    hit: bool = False
+    counted: bool = False
+    rescored: int = 0
+
+
+def observe(work: Work, lease: Lease, page: Page) -> Observation:
+    """The body of `Frontier.observe`."""
+    check(page)
+    row = accept(work, lease)
+    digest = digest_of(page)
+    before = failing.reported(work, row, lease, digest)
+    if before is not None:
+        return _repeated(row, before)
+    if page.status >= 400:
+        return _failed(work, row, page, digest)
+    if page.status == 304:
+        return _unchanged(work, row, page, digest)
+    landing = redirects.land(work, row, page)
+    if landing.lost is not None:
+        return _looped(work, row, page, digest, landing.lost)
+    outcome = _read(work, row, page, digest, landing)
+    learning.learn(work, outcome)
+    moves.leave(work, row, answered=True, visited=not row.visits)
+    added = _follow(work, outcome)
+    state, due = _finish(work, outcome)
+    return Observation(
+        relevance=outcome.relevance,
+        hit=outcome.hit,
+        duplicate_of=outcome.repeat.duplicate_of,
+        added=added,
+        rescored=outcome.rescored,
+        stop=ending.held(work.memory, work.now),
+        state=state,
+        due=due,
+    )
+
+
+def check(page: Page) -> None:
+    """Refuse what no page can have.
+
+    Raises:
+        InvalidValue: a status outside 100 to 599, a relevance outside 0 to 1, a score that is not finite.
+    """
+    if isinstance(page.status, bool) or not isinstance(page.status, int) or not 100 <= page.status <= 599:
+        raise InvalidValue(f"status={page.status!r} must be an HTTP status from 100 to 599")
+    given = page.relevance
+    if given is not None and (not isinstance(given, int | float) or not 0.0 <= given <= 1.0):
+        raise InvalidValue(f"relevance={given!r} must be a number from 0 to 1")
+    for link in page.links:
+        if link.score is not None and (
+            not isinstance(link.score, int | float) or not math.isfinite(link.score)
+        ):
+            raise InvalidValue(
+                f"score={link.score!r} of the link {link.href[:200]!r} must be a finite number; higher is better"
+            )
+
+
+def digest_of(page: Page) -> bytes:
+    """16 bytes that tell one outcome from another, to know a repeated report."""
+    digest = blake2b(digest_size=16)
+    fields = (
+        page.url, page.status, tuple(page.redirects), page.title, tuple(page.headings), page.language,
+        page.base_url, page.content_type, page.nofollow, page.noindex, page.canonical, page.etag,
+        page.last_modified, page.retry_after, page.relevance, page.new, len(page.links),
+    )  # fmt: skip
+    digest.update(repr(fields).encode("utf-8", "surrogatepass"))
+    digest.update(page.text.encode("utf-8", "surrogatepass"))
+    for link in page.links:
+        digest.update(
+            f"\x1e{link.href}\x1f{link.anchor}\x1f{link.context}\x1f{link.nofollow}{link.score}".encode(
+                "utf-8", "surrogatepass"
+            )
+        )
+    return digest.digest()
+
+
+def _repeated(row: Any, before: Any) -> Observation:
+    return Observation(
+        relevance=before.relevance,
+        hit=before.hit,
+        duplicate_of=before.duplicate_of,
+        repeated=True,
+        state=LinkState(row.state),
+        due=row.due_at,
+    )
+
+
+def _failed(work: Work, row: Any, page: Page, digest: bytes) -> Observation:
+    kind, permanent = kind_of(page.status)
+    outcome = failing.record(
+        work,
+        row,
+        kind,
+        f"status {page.status}",
+        digest=digest,
+        status=page.status,
+        asked=page.retry_after,
+        permanent=permanent,
+    )
+    if kind is not FailKind.HTTP_5XX:
+        work.run(hosts_sql.forgive(), the_host=row.host_id)
+    return Observation(state=outcome.state, due=outcome.due)
+
+
+def kind_of(status: int) -> tuple[FailKind, bool]:
+    """The kind of failure of a status of 400 or more, and whether it is final.
+
+    408 (time-out) and 425 (too early) pass by themselves; all other 4xx but 429 are final.
+    """
+    if status >= 500:
+        return FailKind.HTTP_5XX, False
+    if status == 429:
+        return FailKind.HTTP_429, False
+    return (FailKind.TIMEOUT, False) if status in (408, 425) else (FailKind.HTTP_4XX, True)
+
+
+def _unchanged(work: Work, row: Any, page: Page, digest: bytes) -> Observation:
+    """304: the page is as it was. Validators and relevance stay, no statistic takes it in."""
+    known = work.first(pages_sql.last_page(), the_link=row.id)
+    kept = {} if known is None else dict(known._mapping)
+    kept.pop("id", None)
+    interval = revisiting.interval(work, known, changed=False)
+    work.run(
+        pages_sql.add_page(),
+        **pages_sql.EMPTY
+        | kept
+        | {
+            "link_id": row.id,
+            "attempt": row.attempt,
+            "digest": digest,
+            "fetched_at": work.now,
+            "status": 304,
+            "changed": False,
+            "interval": interval,
+            "etag": page.etag if page.etag is not None else kept.get("etag"),
+            "last_modified": (
+                page.last_modified if page.last_modified is not None else kept.get("last_modified")
+            ),
+        },
+    )
+    moves.leave(work, row, answered=True)
+    state, due = revisiting.settle(work, row, interval)
+    return Observation(
+        relevance=kept.get("relevance", 0.0),
+        hit=bool(kept.get("hit", False)),
+        duplicate_of=kept.get("duplicate_of"),
+        state=state,
+        due=due,
+    )
+
+
+def _looped(work: Work, row: Any, page: Page, digest: bytes, why: str) -> Observation:
+    work.run(
+        pages_sql.add_page(),
+        **failing.failure_row(work, row, digest, page.status, f"{FailKind.CONTENT.value}: {why}"),
+    )
+    moves.leave(work, row, answered=True)
+    failing.settle(work, row, LinkState.DEAD, reason=why, failures=row.failures + 1)
+    return Observation(state=LinkState.DEAD)
+
+
+def _read(work: Work, row: Any, page: Page, digest: bytes, landing: redirects.Landing) -> Outcome:
+    web = landing.web
+    analysis = analyse(
+        work.memory.terms,
+        title=page.title,
+        url_text=url_text(web),
+        headings=page.headings,
+        text=page.text[:MOST_TEXT],
+        anchors=[link.anchor for link in page.links],
+        furniture=is_furniture(web),
+    )
+    repeat = repeats.find(work, row, web, page, analysis, landing)
+    return Outcome(row, page, digest, web, landing, analysis, repeat)
+
+
+def _follow(work: Work, outcome: Outcome) -> Sequence[Added]:
+    """The page's links, each with its verdict."""
+    page = outcome.page
+    if outcome.landing.outside:
+        return [rejected(work, link.href, Refusal.OUT_OF_SCOPE) for link in page.links]
+    if page.nofollow and not work.settings.follow_nofollow:
+        return [rejected(work, link.href, Refusal.NOFOLLOW) for link in page.links]
+    try:
+        base = read(page.base_url, outcome.web.url) if page.base_url is not None else outcome.web
+    except InvalidUrl:
+        base = outcome.web  # what browsers do with a base they cannot read
+    carrier = Carrier(outcome.relevance, page.language and page.language.partition("-")[0].lower())
+    if page.language:
+        host = host_of(work, work.memory.politeness_of(outcome.web))
+        note_language(work, host, outcome.web, page.language.partition("-")[0].lower())
+    depth = outcome.row.depth + 1
+    return admit(
+        work, [_offered(work, link, base, outcome.web, carrier, depth, outcome.row.id) for link in page.links]
+    )
+
+
+def _offered(
+    work: Work, found: FoundLink, base: WebUrl, web: WebUrl, carrier: Carrier, depth: int, parent_id: int
+) -> Offer | Added:
+    try:
+        if found.nofollow and not work.settings.follow_nofollow:
+            raise InvalidUrl(found.href, Refusal.NOFOLLOW)
+        target = work.memory.rules.admit(found.href, base, page=web)
+        signal = NO_SIGNAL if found.score is not None else signal_of(work, target, found, carrier)
+        return offer(work, target, signal, depth, given=found.score, parent_id=parent_id)
+    except InvalidUrl as error:
+        return rejected(work, found.href, error.reason)
+
+
+def _finish(work: Work, outcome: Outcome) -> tuple[LinkState, float | None]:
+    """The link is done, or waits for its next visit; the page joins the history."""
+    row, page = outcome.row, outcome.page
+    known = work.first(pages_sql.last_page(), the_link=row.id) if row.visits else None
+    changed = known is not None and known.text_hash != outcome.analysis.text_hash
+    interval = revisiting.interval(work, known, changed=changed)
+    work.run(
+        pages_sql.add_page(),
+        **pages_sql.EMPTY
+        | {
+            "link_id": row.id,
+            "attempt": row.attempt,
+            "digest": outcome.digest,
+            "fetched_at": work.now,
+            "status": page.status,
+            "url": None if outcome.web.url == row.url else outcome.web.url,
+            "counted": outcome.counted,
+            "relevance": outcome.relevance,
+            "hit": outcome.hit,
+            "duplicate_of": outcome.repeat.duplicate_of,
+            "templated": outcome.repeat.templated,
+            "changed": changed,
+            "template": outcome.repeat.template,
+            "text_hash": outcome.analysis.text_hash,
+            "blank_hash": outcome.analysis.blank_hash,
+            "etag": page.etag and failing.clean(page.etag),
+            "last_modified": page.last_modified and failing.clean(page.last_modified),
+            "interval": interval,
+            "title": failing.clean(page.title[:MOST_TITLE]),
+            "language": page.language and failing.clean(page.language[:35]),
+            "evidence": outcome.analysis.evidence.to_json(),
+        },
+    )
+    if not row.visits:
+        work.crawl.fetched += 1
+    return revisiting.settle(work, row, interval)

@@ -1,0 +1,156 @@
+"""Where a fetch landed: every hop becomes an alias, and the final URL decides what the page is (DESIGN 5, step 2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pagesift_store.errors import InvalidUrl
+from pagesift_store.records import LinkState, Page
+from pagesift_store.storage.statements import links as sql
+from pagesift_store.transactions import moves
+from pagesift_store.transactions.adding import extend_scope
+from pagesift_store.transactions.keys import key_of, template_hash
+from pagesift_store.transactions.places import host_of, lane_of
+from pagesift_store.transactions.signals import NO_SIGNAL
+from pagesift_store.urls.pipeline import key_hash
+from pagesift_store.urls.reading import WebUrl, read
+
+if TYPE_CHECKING:
+    from pagesift_store.transactions.work import Work
+
+MOST_HOPS = 20
+"""Redirects after which a chain is taken for a loop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Landing:
+    """How the redirects of one fetch ended.
+
+    Attributes:
+        web: the final URL.
+        outside: it is out of scope: the page feeds nothing.
+        same_as: the link that had been fetched under the final URL before; None when there is none.
+        lost: why the redirects led nowhere; None when they led somewhere.
+    """
+
+    web: WebUrl
+    outside: bool = False
+    same_as: int | None = None
+    lost: str | None = None
+
+
+def land(work: Work, row: Any, page: Page) -> Landing:
+    """Take in the hops of a fetch.
+
+    Raises:
+        InvalidUrl: the final URL is not one.
+    """
+    own = read(row.url)
+    web = read(page.url, row.url)
+    hops = [own, *_readable(page.redirects, own), web]
+    urls = [hop.url for i, hop in enumerate(hops) if i == 0 or hop.url != hops[i - 1].url]
+    if len(set(urls)) < len(urls) or len(urls) - 1 > MOST_HOPS:
+        return Landing(web, lost="redirect loop")
+    outside = not work.memory.rules.scope.admits(web)
+    if outside and row.seed:
+        extend_scope(work, web)
+        outside = False
+    same_as = None
+    seen = {key_of(work, row)}
+    for hop in hops[1:]:
+        found = _alias(work, row, hop, seen)
+        if hop is web:
+            same_as = found
+    _canonical(work, row, page, web, seen)
+    return Landing(web, outside=outside, same_as=same_as)
+
+
+def _readable(redirects: Any, base: WebUrl) -> list[WebUrl]:
+    """The hops that are http(s) URLs; what is not cannot be a link and so needs no alias."""
+    found = []
+    for text in redirects:
+        try:
+            found.append(read(text, base.url))
+        except InvalidUrl:
+            continue
+    return found
+
+
+def _canonical(work: Work, row: Any, page: Page, web: WebUrl, seen: set[str]) -> None:
+    """`rel=canonical`, in scope, is an alias too.
+
+    Not one that names the front page from elsewhere, nor one on another host: both are common faults of whole sites,
+    and an alias is never fetched.
+    """
+    if page.canonical is None:
+        return
+    try:
+        target = work.memory.rules.admit(page.canonical, web)
+    except InvalidUrl:
+        return
+    if target.host == web.host and not (target.path == "/" and web.path != "/"):
+        _alias(work, row, target, seen, only_new=True)
+
+
+def _alias(work: Work, row: Any, web: WebUrl, seen: set[str], *, only_new: bool = False) -> int | None:
+    """Make a URL an alias of a link; returns the other link that had been fetched under it, if any."""
+    key = work.memory.rules.key(web)
+    key = work.memory.rewritten(web, key)
+    if key in seen:
+        return None
+    seen.add(key)
+    digest = key_hash(key)
+    same_hash = work.rows(sql.find_by_hash(), hashes=[digest])
+    known = next((found for found in same_hash if key_of(work, found) == key), None)
+    if known is None:
+        _insert(work, row, web, key, digest, max((found.n + 1 for found in same_hash), default=0))
+        return None
+    if known.id == row.id or known.alias_of == row.id:
+        return None
+    if known.alias_of is not None:
+        return int(known.alias_of)
+    if known.visits:
+        return int(known.id)
+    if not only_new or known.state != LinkState.LEASED:
+        _take_over(work, row, known)
+    return None
+
+
+def _insert(work: Work, row: Any, web: WebUrl, key: str, digest: bytes, n: int) -> None:
+    work.crawl.links += 1
+    host = host_of(work, work.memory.politeness_of(web))
+    plain = work.memory.rules.key(web)
+    work.run(
+        sql.add_links(),
+        **NO_SIGNAL._asdict()
+        | {
+            "id": work.crawl.links,
+            "url": web.url,
+            "key": None if key == plain else key,
+            "key_hash": digest,
+            "n": n,
+            "lane_id": lane_of(work, web, host),
+            "parent_id": row.parent_id,
+            "alias_of": row.id,
+            "depth": row.depth,
+            "score": row.score,
+            "given": row.given,
+            "seed": row.seed,
+            "demoted": False,
+            "template": template_hash(web),
+            "state": LinkState.DONE.value,
+            "found_at": work.now,
+        },
+    )
+    work.moved(None, LinkState.DONE)
+
+
+def _take_over(work: Work, row: Any, known: Any) -> None:
+    """A link that was not fetched yet is done through another; a lease of it is lost."""
+    target = work.first(sql.read_link(), the_id=known.id)
+    moves.leave(work, target)
+    work.run(sql.make_alias(), the_id=known.id, alias_of=row.id)
+    work.moved(None, LinkState.DONE)
+    if known.state == LinkState.QUEUED:
+        moves.refresh_heads(work, [known.lane_id])

@@ -1,0 +1,88 @@
+"""The signal of a link: what was seen of it where it was found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from pagesift_store.focus import features
+from pagesift_store.transactions.places import host_of, note_language
+from pagesift_store.urls.parts import bare_host
+from pagesift_store.urls.shapes import is_dated, is_furniture, is_section, path_language
+from pagesift_store.urls.words import url_text
+
+if TYPE_CHECKING:
+    from pagesift_store.records import FoundLink
+    from pagesift_store.transactions.work import Work
+    from pagesift_store.urls.reading import WebUrl
+
+
+class Signal(NamedTuple):
+    """What a score is computed from, in the names of the link table; see `focus.score`."""
+
+    anchor_hits: int = 0
+    url_hits: int = 0
+    context_hits: int = 0
+    phrase: int = 0
+    parent_relevance: float = 0.0
+    floor: float = 0.0
+    factor: float = 1.0
+    decay: float = 1.0
+
+
+NO_SIGNAL = Signal()
+"""Of seeds and links with a given score: they have no features and never train the model."""
+
+MOST_ANCHOR = 1_000
+MOST_CONTEXT = 10_000
+"""Characters of free text that are looked at; what is longer is cut."""
+
+
+class Carrier(NamedTuple):
+    """The page that carries links.
+
+    Attributes:
+        relevance: its relevance; 0 for links that were added by hand.
+        language: its language, a code of two or three letters; None when unknown.
+    """
+
+    relevance: float = 0.0
+    language: str | None = None
+
+
+def signal_of(work: Work, web: WebUrl, found: FoundLink, carrier: Carrier) -> Signal:
+    """The signal of one link (RULES 2.3 and 2.4), the decay of its depth apart."""
+    terms = work.memory.terms
+    if not terms.words:
+        return NO_SIGNAL  # without a query the order is that of discovery
+    anchor = found.anchor[:MOST_ANCHOR]
+    anchor_hits = terms.mask(anchor)
+    factor, floor = _shape(work, web, anchor, carrier)
+    return Signal(
+        anchor_hits=anchor_hits,
+        url_hits=terms.mask(url_text(web)),
+        context_hits=features.context_mask(terms, found.context[:MOST_CONTEXT], anchor),
+        phrase=features.phrase(anchor_hits),
+        parent_relevance=carrier.relevance,
+        floor=floor,
+        factor=factor,
+    )
+
+
+def _shape(work: Work, web: WebUrl, anchor: str, carrier: Carrier) -> tuple[float, float]:
+    """Factor and floor, from what the shape of the URL and its anchor say (RULES 2.4)."""
+    host = host_of(work, work.memory.politeness_of(web))
+    note_language(work, host, web)
+    language = path_language(web, host.languages)
+    wanted = work.memory.terms.language
+    factor = features.factor(
+        furniture=is_furniture(web, anchor),
+        dated=is_dated(web),
+        foreign=wanted == "en" and language is not None and language != wanted,
+    )
+    on_seed_host = bare_host(web.host) in work.memory.seed_hosts
+    floor = features.floor(
+        edition=language == wanted and carrier.language is not None and carrier.language != wanted,
+        section=on_seed_host and is_section(web, anchor, host.languages),
+        subsite=not on_seed_host and web.path == "/" and web.query is None,
+    )
+    return factor, floor

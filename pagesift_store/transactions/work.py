@@ -1,0 +1,283 @@
+"""One write transaction at work, and what is remembered of the store between transactions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+from pagesift_store.focus.model import Posterior
+from pagesift_store.focus.order import Harvest
+from pagesift_store.focus.score import Weights
+from pagesift_store.focus.text import QueryTerms
+from pagesift_store.focus.weights import coverage
+from pagesift_store.settings import Settings
+from pagesift_store.storage.statements import crawl as crawl_sql
+from pagesift_store.storage.statements import pages as pages_sql
+from pagesift_store.urls.keys import key_rules
+from pagesift_store.urls.languages import DEFAULT_LANGUAGES, SiteLanguages, is_certain
+from pagesift_store.urls.parts import bare_host, registered_domain
+from pagesift_store.urls.pipeline import UrlRules
+from pagesift_store.urls.rewrite import RewriteRule, RewriteSet
+from pagesift_store.urls.scope import Scope, ScopeEntry, ScopeKind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sqlalchemy import Connection, Executable
+
+    from pagesift_store.errors import Refusal
+    from pagesift_store.records import LinkState
+    from pagesift_store.urls.reading import WebUrl
+
+MOST_REMEMBERED = 50_000
+"""Hosts, parts and lanes whose ids are kept at hand; beyond that they are looked up again."""
+
+
+@dataclass(slots=True)
+class TermRow:
+    """Statistics of one term; see the table `term`."""
+
+    df: int
+    occurrences: int
+    passages: int
+    evidence_pages: int
+    weight: float
+
+
+@dataclass(slots=True)
+class PairRow:
+    """Counts of two neighbouring terms; see the table `pair`."""
+
+    df: int
+    occurrences: int
+
+
+@dataclass(slots=True)
+class HostInfo:
+    """What admission needs to know of a host.
+
+    Attributes:
+        id: its row.
+        lanes: lanes that it has.
+        seen: leading path segments that are language segments for certain.
+        declared: doubtful segments → the language that pages below them declare.
+        languages: what these two say about a segment.
+    """
+
+    id: int
+    lanes: int
+    seen: set[str] = field(default_factory=set)
+    declared: dict[str, str] = field(default_factory=dict)
+    languages: SiteLanguages = DEFAULT_LANGUAGES
+
+    @classmethod
+    def stored(cls, row: Any) -> HostInfo:
+        """From a row of `host`."""
+        info = cls(row.id, row.lanes)
+        for item in row.languages.split():
+            segment, declares, language = item.partition("=")
+            if declares:
+                info.declared[segment] = language
+            else:
+                info.seen.add(segment)
+        info.languages = SiteLanguages(info.seen, info.declared)
+        return info
+
+    def shows(self, segment: str, language: str | None = None) -> str | None:
+        """Take in a language segment, or what pages below a doubtful one declare.
+
+        Returns:
+            The text to store when that is news, else None.
+        """
+        if language is None:
+            if segment in self.seen or not is_certain(segment):
+                return None
+            self.seen.add(segment)
+        else:
+            if self.declared.get(segment) == language or is_certain(segment):
+                return None
+            self.declared[segment] = language
+        self.languages = SiteLanguages(self.seen, self.declared)
+        return " ".join([*sorted(self.seen), *(f"{s}={t}" for s, t in sorted(self.declared.items()))])
+
+
+@dataclass(slots=True)
+class Memory:
+    """A copy of the small tables. True as long as no other connection has committed and no rollback happened."""
+
+    version: int
+    crawl: SimpleNamespace
+    settings: Settings
+    terms: QueryTerms
+    term_rows: list[TermRow]
+    pair_rows: list[PairRow]
+    posterior: Posterior
+    weights: Weights
+    rules: UrlRules
+    demoted: set[int]
+    rewrites: dict[str, RewriteSet]
+    seed_hosts: set[str]
+    hosts: dict[str, HostInfo] = field(default_factory=dict)
+    parts: dict[tuple[str, str], int] = field(default_factory=dict)
+    lanes: dict[tuple[int, str, str], int] = field(default_factory=dict)
+    covers: dict[int, float] = field(default_factory=dict)
+
+    def politeness_of(self, web: WebUrl) -> str:
+        """The name of what shares a delay with this URL's host."""
+        return registered_domain(web.host) if self.settings.politeness == "domain" else bare_host(web.host)
+
+    def rewritten(self, web: WebUrl, key: str) -> str:
+        """The key of a URL under the rewrite rules in force on its host, given the key without them."""
+        rules = self.rewrites.get(bare_host(web.host))
+        return self.rules.key(web, rules) if rules else key
+
+    def cover(self, mask: int, weights: Weights) -> float:
+        """`focus.score.coverage_by_bits` with the weights in use, remembered by mask."""
+        found = self.covers.get(mask)
+        if found is None:
+            found = self.covers[mask] = coverage(mask, weights.terms)
+        return found
+
+    def use(self, weights: Weights) -> None:
+        """Score with other weights from now on."""
+        self.weights = weights
+        self.covers.clear()
+
+    def trim(self) -> None:
+        """Keep what is remembered of hosts, parts, lanes and masks bounded."""
+        for remembered in (self.hosts, self.parts, self.lanes, self.covers):
+            if len(remembered) > MOST_REMEMBERED:
+                remembered.clear()
+
+
+def recall(connection: Connection, version: int) -> Memory:
+    """Read the small tables."""
+    row = connection.execute(crawl_sql.read_crawl()).one()
+    settings = Settings.from_json(row.settings)
+    terms = QueryTerms.parse(row.query, settings.language)
+    term_rows = [
+        TermRow(t.df, t.occurrences, t.passages, t.evidence_pages, t.weight)
+        for t in connection.execute(crawl_sql.read_terms())
+    ]
+    model = list(connection.execute(crawl_sql.read_posterior()))
+    posterior = Posterior(
+        mean=tuple(m.mean for m in model),
+        precision=tuple(m.precision for m in model),
+        used=tuple(m.weight for m in model[:-1]),
+    )
+    entries = [ScopeEntry(entry.host, entry.prefix) for entry in connection.execute(crawl_sql.read_scope())]
+    return Memory(
+        version=version,
+        crawl=SimpleNamespace(**row._mapping),
+        settings=settings,
+        terms=terms,
+        term_rows=term_rows,
+        pair_rows=[PairRow(p.df, p.occurrences) for p in connection.execute(crawl_sql.read_pairs())],
+        posterior=posterior,
+        weights=Weights.of(posterior.used, [t.weight for t in term_rows]),
+        rules=UrlRules(
+            keys=key_rules(settings.key_rules),
+            scope=Scope(cast("ScopeKind", settings.scope), entries),
+            include=settings.include,
+            exclude=settings.exclude,
+            upgrade_https=settings.upgrade_https,
+        ),
+        demoted=set(connection.execute(pages_sql.demoted_templates()).scalars()),
+        rewrites=_rewrites(connection),
+        seed_hosts={bare_host(entry.host) for entry in entries},
+    )
+
+
+def _rewrites(connection: Connection) -> dict[str, RewriteSet]:
+    found: dict[str, list[RewriteRule]] = {}
+    for row in connection.execute(pages_sql.rules_in_force()):
+        found.setdefault(row.host, []).append(RewriteRule.from_id(row.rule))
+    return {host: RewriteSet(rules) for host, rules in found.items()}
+
+
+class Work:
+    """One write transaction.
+
+    Attributes:
+        connection: inside `BEGIN IMMEDIATE`.
+        memory: what is remembered of the store; changed along with the rows.
+        now: the moment of the call.
+        refused: URLs refused in this transaction: reason → (count, an example).
+    """
+
+    __slots__ = ("_saved", "connection", "memory", "now", "refused")
+
+    def __init__(self, connection: Connection, memory: Memory, now: float) -> None:
+        self.connection = connection
+        self.memory = memory
+        self.now = now
+        self.refused: dict[Refusal, tuple[int, str]] = {}
+        self._saved = _counters(memory.crawl)
+
+    @property
+    def crawl(self) -> SimpleNamespace:
+        """The crawl's row; changes are written by `save`."""
+        return self.memory.crawl
+
+    @property
+    def settings(self) -> Settings:
+        """The crawl's settings."""
+        return self.memory.settings
+
+    @property
+    def total(self) -> Harvest:
+        """Pages that count and hits among them, over the whole crawl."""
+        return Harvest(self.crawl.pages, self.crawl.hits)
+
+    def rows(self, statement: Executable, **parameters: Any) -> Sequence[Any]:
+        """All rows of a question."""
+        return self.connection.execute(statement, parameters).all()
+
+    def first(self, statement: Executable, **parameters: Any) -> Any:
+        """The first row of a question; None when there is none."""
+        return self.connection.execute(statement, parameters).first()
+
+    def run(self, statement: Executable, **parameters: Any) -> int:
+        """Run a change; returns the rows it touched."""
+        return self.connection.execute(statement, parameters).rowcount
+
+    def insert(self, statement: Executable, **parameters: Any) -> int:
+        """Insert one row; returns its id."""
+        made = self.connection.execute(statement, parameters).inserted_primary_key
+        return int(made[0]) if made is not None else 0
+
+    def run_many(self, statement: Executable, parameters: Sequence[Mapping[str, Any]]) -> None:
+        """Run a change for each set of parameters; none at all for none."""
+        if parameters:
+            self.connection.execute(statement, parameters)
+
+    def moved(self, before: LinkState | None, after: LinkState | None, links: int = 1) -> None:
+        """Count links that went from one state to another; None is "not in the store"."""
+        if before is not None:
+            setattr(self.crawl, before.value, getattr(self.crawl, before.value) - links)
+        if after is not None:
+            setattr(self.crawl, after.value, getattr(self.crawl, after.value) + links)
+
+    def refuse(self, reason: Refusal, url: str) -> None:
+        """Count a refused URL."""
+        count, example = self.refused.get(reason, (0, url[:200]))
+        self.refused[reason] = (count + 1, example)
+
+    def save(self) -> None:
+        """Write the counters back, as the last step before the commit."""
+        self.run_many(
+            crawl_sql.count_refusal(),
+            [
+                {"reason": reason.value, "refused": count, "example": example}
+                for reason, (count, example) in self.refused.items()
+            ],
+        )
+        counters = _counters(self.crawl)
+        if counters != self._saved:
+            self.run(crawl_sql.save_counters(), **dict(zip(crawl_sql.COUNTERS, counters, strict=True)))
+        self.memory.trim()
+
+
+def _counters(crawl: SimpleNamespace) -> tuple[Any, ...]:
+    return tuple(getattr(crawl, name) for name in crawl_sql.COUNTERS)
