@@ -13,7 +13,6 @@ import math
 import signal
 import socket
 import sys
-import threading
 import time
 from collections import Counter
 from urllib.parse import urljoin, urlsplit
@@ -41,12 +40,13 @@ class RobotsError(Exception):
 
 
 class Fetcher:
-    """Fetches what robots.txt allows; keeps each host's rules for the length of a run."""
+    """Fetches what robots.txt allows, and keeps each host's rules for the length of a run."""
 
     def __init__(self, frontier: Frontier, client: httpx.Client) -> None:
         self.frontier = frontier
         self.client = client
         self.rules: dict[str, Protego] = {}
+        self.stopping = False
 
     def ask_robots(self, url: str) -> None:
         """Raise `RobotsError` unless the URL may be fetched. The store keeps what a host answered."""
@@ -128,10 +128,10 @@ def handle(frontier: Frontier, fetcher: Fetcher, lease: Lease) -> str:
         return "lost"  # the lease ran out and another run has the link now: its business
 
 
-def crawl(frontier: Frontier, fetcher: Fetcher, pages: int, stop: threading.Event) -> Counter[str]:
+def crawl(frontier: Frontier, fetcher: Fetcher, pages: int) -> Counter[str]:
     """Lease and handle one link after the other. Returns how many had which outcome."""
     outcomes: Counter[str] = Counter()
-    while outcomes.total() < pages and not stop.is_set():
+    while outcomes.total() < pages and not fetcher.stopping:
         # One at a time: a link leased early is a decision made with old evidence.
         leases = frontier.lease(1, wait=PATIENCE)
         if not leases:
@@ -140,17 +140,15 @@ def crawl(frontier: Frontier, fetcher: Fetcher, pages: int, stop: threading.Even
     return outcomes
 
 
-def stopped_by_signal(frontier: Frontier) -> threading.Event:
-    """An event that SIGTERM and SIGINT set. No exception: that would cut a transaction short."""
-    stop = threading.Event()
+def end_on_signals(frontier: Frontier, fetcher: Fetcher) -> None:
+    """Let SIGTERM and SIGINT end the run after the page at hand. No exception: it could cut a transaction."""
 
     def handler(*_: object) -> None:
-        stop.set()
+        fetcher.stopping = True
         frontier.stop()  # ends a `lease` that waits
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, handler)
-    return stop
 
 
 def parsed_arguments() -> argparse.Namespace:
@@ -175,11 +173,12 @@ def main() -> int:
             Frontier.open(args.store, query=args.query) as frontier,  # leaving it gives back what is leased
             httpx.Client(headers={"User-Agent": agent}, timeout=timeout) as client,
         ):
-            stop = stopped_by_signal(frontier)
+            fetcher = Fetcher(frontier, client)
+            end_on_signals(frontier, fetcher)
             if args.delay is not None:
                 frontier.configure(default_delay=args.delay)
             frontier.add(args.seed)
-            outcomes = crawl(frontier, Fetcher(frontier, client), args.pages, stop)
+            outcomes = crawl(frontier, fetcher, args.pages)
             status = frontier.status()
     except PagesiftError as error:
         print(f"cron_fetch: {error}", file=sys.stderr)
