@@ -37,7 +37,10 @@ _WORDS = re.compile(r"[^\W_]+")
 _YEAR = r"(?:19|20)[0-9]{2}"
 _MONTH = r"(?:0[1-9]|1[0-2])"
 _DAY = r"(?:0[1-9]|[12][0-9]|3[01])"
-_MONTH_NAME = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)[a-z]{0,6}"
+_MONTH_NAME = (
+    "(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    "|nov(?:ember)?|dec(?:ember)?)"
+)
 # A year alone is a course catalogue as often as an article, and `2011-12` an academic year: neither is a
 # date.
 _DATE = re.compile(
