@@ -27,7 +27,7 @@ from w3lib.url import canonicalize_url
 from pagesift_store.errors import InvalidUrl
 from pagesift_store.urls.filters import refusal
 from pagesift_store.urls.keys import key_rules
-from pagesift_store.urls.parts import cluster, subtree, template
+from pagesift_store.urls.parts import place
 from pagesift_store.urls.pipeline import UrlRules, key_hash
 from pagesift_store.urls.reading import WebUrl, read, resolve
 from pagesift_store.urls.rewrite import RewriteRule, RewriteSet
@@ -109,9 +109,7 @@ def contenders(links: Sequence[Link]) -> dict[str, Callable[[], Any]]:
         for base, href, _ in links:
             web = admit(href, base)
             key_hash(key(web, REWRITES))
-            template(web)
-            subtree(web, SEED_HOSTS)
-            cluster(web)
+            place(web, SEED_HOSTS)
 
     def each(step: Callable[[WebUrl], Any]) -> Callable[[], None]:
         webs = [link.web for link in links]
@@ -141,9 +139,7 @@ def contenders(links: Sequence[Link]) -> dict[str, Callable[[], Any]]:
         "rewrite": each(REWRITES.apply),
         "key": each(rules.keys.key),
         "hash of the key": lambda: [key_hash(key) for key in keys],
-        "template": each(template),
-        "subtree": each(lambda web: subtree(web, SEED_HOSTS)),
-        "cluster": each(cluster),
+        "subtree, cluster, template": each(lambda web: place(web, SEED_HOSTS)),
         "beside it: link shape": each(
             lambda web: (is_furniture(web, "Apply now"), is_section(web, "Apply now"), path_language(web))
         ),

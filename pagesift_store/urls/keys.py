@@ -32,13 +32,13 @@ _INDEX = re.compile(
 )
 
 
-def drop_noise(query: str) -> str | None:
-    """Drop tracking and session parameters; the `?` goes with the last of them."""
+def drop_noise(query: str) -> str:
+    """Drop tracking and session parameters."""
     fields = query.split("&")
     kept = [field for field in fields if not is_noise(field)]
     if len(kept) == len(fields):
         return query
-    return "&".join(kept) if kept else None
+    return "&".join(kept)
 
 
 def sort_query(query: str) -> str:
@@ -75,13 +75,13 @@ class KeyRule(NamedTuple):
     """A named rule.
 
     Attributes:
-        part: what it edits. A query is edited when it is not empty; a scheme on its default port, since a
-            port of its own serves one scheme.
-        edit: old text to new text; for a query, None drops the `?`, too.
+        part: what it edits. A query is edited when it is not empty, and goes with its `?` when nothing is left of it; a
+            scheme is edited on its default port, since a port of its own serves one scheme.
+        edit: old text to new text.
     """
 
     part: Literal["scheme", "host", "path", "query"]
-    edit: Callable[[str], str | None]
+    edit: Callable[[str], str]
 
 
 RULES: Mapping[str, KeyRule] = MappingProxyType(
@@ -134,13 +134,18 @@ class KeyRules:
 
     def apply(self, web: WebUrl) -> WebUrl:
         """The URL as the rules leave it: for comparing only, since the server need not know it."""
-        query = web.query
+        scheme, host, path, query = web.scheme, web.host, web.path, web.query
         if query:
             for edit in self._query:
-                query = edit(query) if query else query
-        path = _edited(web.path, self._path)
-        host = _edited(web.host, self._host)
-        scheme = web.scheme if web.port else _edited(web.scheme, self._scheme)
+                query = edit(query)
+            query = query or None
+        for edit in self._path:
+            path = edit(path)
+        for edit in self._host:
+            host = edit(host)
+        if not web.port:
+            for edit in self._scheme:
+                scheme = edit(scheme)
         if path == web.path and host == web.host and query == web.query and scheme == web.scheme:
             return web
         return assemble(web, scheme, host, path, query)
@@ -160,12 +165,6 @@ def key_rules(name: str) -> KeyRules:
         raise InvalidSettings(f"there are no key rules {name!r}; choose one of {', '.join(PRESETS)}")
     version, rules = PRESETS[name]
     return KeyRules(name, version, rules)
-
-
-def _edited(text: str, edits: tuple[Callable[[str], str | None], ...]) -> str:
-    for edit in edits:
-        text = edit(text) or text
-    return text
 
 
 def _name(field: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from pagesift_store.urls.languages import DEFAULT_LANGUAGES, Languages
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pagesift_store.urls.reading import WebUrl
 
-__all__ = ["bare_host", "cluster", "registered_domain", "site_host", "subtree", "template"]
+__all__ = ["Place", "bare_host", "cluster", "place", "registered_domain", "site_host", "subtree", "template"]
 
 _SUBTREE_DEPTH = 2
 _LONG_SEGMENT = 12
@@ -69,67 +69,84 @@ def registered_domain(host: str) -> str:
     return ".".join(labels[-size:])
 
 
+class Place(NamedTuple):
+    """Where a page belongs: the answers of `subtree`, `cluster` and `template`."""
+
+    subtree: str
+    cluster: str
+    template: str | None
+
+
+def place(web: WebUrl, seed_hosts: Container[str], languages: Languages = DEFAULT_LANGUAGES) -> Place:
+    """The three parts of a page in one go; arguments as for `subtree`."""
+    host = bare_host(web.host)
+    path, _, last = web.path.rpartition("/")
+    directory = _directory(path, languages)
+    below = directory.below if last else directory.itself
+    return Place(
+        f"{host}/{below}" if host in seed_hosts else host,
+        f"{host}/{directory.first}",
+        _template(host, path, directory.blanked, last, web.query),
+    )
+
+
 def subtree(web: WebUrl, seed_hosts: Container[str], languages: Languages = DEFAULT_LANGUAGES) -> str:
     """The part of the site that decides dryness.
 
     Args:
         web: the URL.
         seed_hosts: hosts of the seeds, as `bare_host` gives them.
-        languages: asked, in lower case, whether the leading segment names a language; such a one is not
-            counted.
+        languages: asked, in lower case, whether the leading segment names a language; such a one is not counted.
 
     Returns:
-        For a host that is no seed's: the bare host. For a seed host: host, `/` and up to two parent
-        directories, the last segment of the path always dropped.
+        For a host that is no seed's: the bare host. For a seed host: host, `/` and up to two parent directories,
+        the last segment of the path always dropped.
     """
     host = bare_host(web.host)
     if host not in seed_hosts:
         return host
-    head, _, last = web.path.rpartition("/")
-    return _subtree(host, head, not last, languages)
+    path, _, last = web.path.rpartition("/")
+    directory = _directory(path, languages)
+    return f"{host}/{directory.below if last else directory.itself}"
 
 
 def cluster(web: WebUrl, languages: Languages = DEFAULT_LANGUAGES) -> str:
     """The part of the site that decides proof: bare host, `/` and the first directory of the path.
 
-    A leading language segment is put aside; a path without a directory (`/post-slug`) has the cluster host
-    + `/`.
+    A leading language segment is put aside; a path without a directory (`/post-slug`) has the cluster host + `/`.
 
     Args:
         web: the URL.
         languages: as for `subtree`.
     """
-    return _cluster(bare_host(web.host), web.path.rpartition("/")[0], languages)
+    return f"{bare_host(web.host)}/{_directory(web.path.rpartition('/')[0], languages).first}"
 
 
 def template(web: WebUrl) -> str | None:
     """The URL with numbers and ids blanked: pages of one template are likely made by one program.
 
-    Bare host and path, runs of digits as `#`, segments of twelve characters or more that contain a digit as
-    `{}`, and the sorted names of the query parameters (tracking and session names apart). Neither sign can
-    stand unescaped in a path.
+    Bare host and path, runs of digits as `#`, segments of twelve characters or more that contain a digit as `{}`, and
+    the sorted names of the query parameters (tracking and session names apart). Neither sign can stand unescaped in a
+    path.
 
     Returns:
         None when nothing was blanked and there is no query: such a template can hold one page only.
     """
-    path = web.path
-    directory, _, last = path.rpartition("/")
-    blanked = _blanked_directory(directory)
+    path, _, last = web.path.rpartition("/")
+    return _template(bare_host(web.host), path, _directory(path, DEFAULT_LANGUAGES).blanked, last, web.query)
+
+
+def _template(host: str, path: str, blanked: str, last: str, query: str | None) -> str | None:
     end = _blanked_segment(last) if _DIGIT.search(last) else last
-    names = _names(web.query) if web.query else ""
-    if not names and end == last and blanked == directory:
+    names = _names(query) if query else ""
+    if not names and end == last and blanked == path:
         return None
-    return f"{bare_host(web.host)}{blanked}/{end}{names}"
+    return f"{host}{blanked}/{end}{names}"
 
 
 def _names(query: str) -> str:
     names = {field.partition("=")[0] for field in query.split("&") if field and not is_noise(field)}
     return f"?{'&'.join(sorted(names))}" if names else ""
-
-
-@lru_cache(maxsize=8192)
-def _blanked_directory(directory: str) -> str:
-    return "/".join([_blanked_segment(segment) for segment in directory.split("/")])
 
 
 def _blanked_segment(segment: str) -> str:
@@ -140,24 +157,32 @@ def _blanked_segment(segment: str) -> str:
     return _BLANK_SEGMENT if size >= _LONG_SEGMENT else blanked
 
 
+class _Directory(NamedTuple):
+    """What all pages of one directory share.
+
+    Attributes:
+        blanked: the path of the directory with numbers and ids blanked.
+        first: its first segment, for clusters.
+        below: its first segments, for the subtree of a page in it.
+        itself: the same for the directory's own page, whose last segment is dropped.
+    """
+
+    blanked: str
+    first: str
+    below: str
+    itself: str
+
+
 # The links of one page lead to few directories, and the pages of a site to few more.
 @lru_cache(maxsize=8192)
-def _subtree(host: str, directory: str, is_directory: bool, languages: Languages) -> str:
-    segments = _segments(directory, languages)
-    if is_directory:
-        segments = segments[:-1]
-    return f"{host}/{'/'.join(segments[:_SUBTREE_DEPTH])}"
-
-
-@lru_cache(maxsize=8192)
-def _cluster(host: str, directory: str, languages: Languages) -> str:
-    return f"{host}/{''.join(_segments(directory, languages)[:1])}"
-
-
-def _segments(directory: str, languages: Languages) -> list[str]:
-    """Segments that are not empty, a leading language segment put aside."""
-    segments = [segment for segment in directory.split("/") if segment]
-    return segments[1:] if segments and segments[0].lower() in languages else segments
+def _directory(path: str, languages: Languages) -> _Directory:
+    segments = path.split("/")
+    blanked = "/".join([_blanked_segment(segment) for segment in segments])
+    names = [segment for segment in segments if segment]
+    if names and names[0].lower() in languages:
+        del names[0]
+    below, itself = names[:_SUBTREE_DEPTH], names[:-1][:_SUBTREE_DEPTH]
+    return _Directory(blanked, "".join(names[:1]), "/".join(below), "/".join(itself))
 
 
 def _is_public_suffix(name: str) -> bool:

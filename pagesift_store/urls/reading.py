@@ -69,6 +69,10 @@ class WebUrl(NamedTuple):
         return yarl.URL(self.url, encoded=True)
 
 
+# What the generated constructor does, without its detour through Python: a fifth of the price of a plain link.
+_new = tuple.__new__
+
+
 def read(text: str, base: str | None = None, *, route_hosts: Container[str] = ()) -> WebUrl:
     """Read a link: resolve it, parse it, drop the fragment.
 
@@ -89,12 +93,10 @@ def read(text: str, base: str | None = None, *, route_hosts: Container[str] = ()
         size = len(text.encode())
     if size > MAX_BYTES:
         raise InvalidUrl(given, Refusal.TOO_LONG, f"longer than {MAX_BYTES} bytes")
+    if base is not None and not base.isascii():
+        base = _scalar_text(base)
     try:
-        href = (
-            normalize_url(text)
-            if base is None
-            else join_url(base if base.isascii() else _scalar_text(base), text)
-        )
+        href = normalize_url(text) if base is None else join_url(base, text)
     except ValueError:
         raise InvalidUrl(given, Refusal.INVALID, _why_invalid(base)) from None
     found = _PLAIN.match(href) or _WITH_USERINFO.match(href)
@@ -110,7 +112,7 @@ def read(text: str, base: str | None = None, *, route_hosts: Container[str] = ()
             href = href[:end]
     if len(href) > MAX_BYTES:
         raise InvalidUrl(given, Refusal.TOO_LONG, f"longer than {MAX_BYTES} bytes once it is escaped")
-    return WebUrl(href, scheme, host, port or "", path, query, bool(at), route)
+    return _new(WebUrl, (href, scheme, host, port or "", path, query, bool(at), route))
 
 
 def resolve(text: str, base: WebUrl, *, route_hosts: Container[str] = ()) -> WebUrl:
@@ -125,7 +127,7 @@ def resolve(text: str, base: WebUrl, *, route_hosts: Container[str] = ()) -> Web
         return read(text, url, route_hosts=route_hosts)
     path, query = found.groups()
     href = f"{origin}{path}" if query is None else f"{origin}{path}?{query}"
-    return WebUrl(href, base.scheme, base.host, base.port, path, query, False)
+    return _new(WebUrl, (href, base.scheme, base.host, base.port, path, query, False, ""))
 
 
 def assemble(web: WebUrl, scheme: str, host: str, path: str, query: str | None) -> WebUrl:
@@ -137,7 +139,7 @@ def assemble(web: WebUrl, scheme: str, host: str, path: str, query: str | None) 
     port = f":{web.port}" if web.port else ""
     search = "" if query is None else f"?{query}"
     url = f"{scheme}://{user}{host}{port}{path}{search}{web.route}"
-    return WebUrl(url, scheme, host, web.port, path, query, web.userinfo, web.route)
+    return _new(WebUrl, (url, scheme, host, web.port, path, query, web.userinfo, web.route))
 
 
 def _scalar_text(text: str) -> str:

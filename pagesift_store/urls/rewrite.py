@@ -90,9 +90,6 @@ class RewriteSet:
         # In a fixed order, so that the result does not depend on the order in which the rules were learned.
         self._ends = tuple(sorted(ends))
 
-    def __bool__(self) -> bool:
-        return bool(self._fields or self._names or self._ends)
-
     def apply(self, web: WebUrl) -> WebUrl:
         """The URL without what the rules leave out; the same object when they leave out nothing."""
         path = self._shortened(web.path) if self._ends else web.path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pagesift_store.urls.languages import DEFAULT_LANGUAGES, Languages, language_code
@@ -98,6 +99,7 @@ def language_candidate(web: WebUrl) -> str | None:
     return segment if segment and language_code(segment) else None
 
 
+@lru_cache(maxsize=8192)
 def _is_label(text: str) -> bool:
     words = _WORDS.findall(text.lower())
     return len(words) <= _LABEL_WORDS and not FURNITURE.isdisjoint(words)

@@ -123,7 +123,8 @@ def test_c10_standard_keeps_apart_what_may_be_two_pages(a: str, b: str) -> None:
         ("//a///b//", "/a/b/"),
         ("/a/;jsessionid=1/b", "/a/b"),
         ("/?b=%e9&a=it%27s", "/?a=it%27s&b=%e9"),
-        ("/?&utm_source=a", "/?"),
+        ("/?&utm_source=a", "/"),
+        ("/?&", "/?&"),
     ],
 )
 def test_standard_keys(found: str, key: str) -> None:

@@ -11,7 +11,15 @@ import pytest
 
 from pagesift_store.errors import InvalidUrl, Refusal
 from pagesift_store.urls.languages import SiteLanguages
-from pagesift_store.urls.parts import bare_host, cluster, registered_domain, site_host, subtree, template
+from pagesift_store.urls.parts import (
+    bare_host,
+    cluster,
+    place,
+    registered_domain,
+    site_host,
+    subtree,
+    template,
+)
 from pagesift_store.urls.reading import WebUrl, read
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "subtree.json").read_text("utf-8"))
@@ -34,7 +42,9 @@ def test_golden_has_all_its_rows() -> None:
 
 @pytest.mark.parametrize("case", GOLDEN["cases"], ids=[case["url"] for case in GOLDEN["cases"]])
 def test_golden_subtree(case: dict[str, Any]) -> None:
-    assert subtree(parsed(case["url"]), {case["seed_host"]}, LISTED) == case["subtree"]
+    web, seeds = parsed(case["url"]), {case["seed_host"]}
+    assert subtree(web, seeds, LISTED) == case["subtree"]
+    assert place(web, seeds, LISTED) == (case["subtree"], cluster(web, LISTED), template(web))
 
 
 UNFLAGGED = [case for case in GOLDEN["cases"] if "language_stub" not in case]
