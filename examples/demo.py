@@ -223,12 +223,13 @@ class Demo:
     def numbers(self) -> str:
         """The outcome in plain numbers."""
         status = self.status()
-        fetched = len(self.site.served())
+        (refused,), = self.rows("SELECT count(*) FROM link WHERE state = 'dead' AND reason LIKE 'robots%'")
         lines = {
             "pages fetched": status.pages,
             "relevant ones": status.relevant,
             "fetched twice because of the kill": len(self.again),
-            "pages the server sent": fetched,
+            "pages the server sent": len(self.site.served()),
+            "left alone, as robots.txt asks": refused,
             "links known": sum(status.counts.values()),
         }
         return "\n".join(f"{name:<34}{number:>6}" for name, number in lines.items())

@@ -120,7 +120,8 @@ def test_hops_are_recorded_and_robots_asked_for_each(frontier: Frontier, fetcher
 
 
 def test_a_redirect_loop_ends(frontier: Frontier, fetcher: Any, web: Web) -> None:
-    web.answers["/"] = lambda request: httpx.Response(302, headers={"Location": "/"})
+    web.answers["/"] = httpx.Response(302, headers={"Location": "/b"})
+    web.answers["/b"] = httpx.Response(302, headers={"Location": "/"})
     handled(frontier, fetcher, leased(frontier))
     assert frontier.explain(URL).state is LinkState.DEAD
     assert len(web.asked) < 30
