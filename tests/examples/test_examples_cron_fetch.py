@@ -245,7 +245,7 @@ def test_a_signal_gives_back_what_is_leased(tmp_path: Path, site: Any, number: s
 
 
 def test_the_demo_ends_well(tmp_path: Path) -> None:
-    command = [sys.executable, str(EXAMPLES / "demo.py"), "--store", str(tmp_path / "demo.db")]
+    command = [sys.executable, str(EXAMPLES / "demo.py"), "--store", str(tmp_path / "demo.db"), "--pages", "40"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "the store is consistent" in done.stdout
