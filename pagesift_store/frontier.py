@@ -25,6 +25,7 @@ from pagesift_store.transactions import (
     ownership,
     scoring,
 )
+from pagesift_store.transactions.texts import clean
 from pagesift_store.transactions.work import Memory, Work, recall
 from pagesift_store.waiting import Waiter
 
@@ -103,6 +104,7 @@ class Frontier:
                 `pagesift_store.errors`.
         """
         path = path_of(store)
+        query = None if query is None else clean(query)
         if not path.exists():
             if query is None and settings is None:
                 raise StoreMissing(f"there is no store at {path}; give a query to create one")
@@ -138,8 +140,8 @@ class Frontier:
             )
         self._database.set_durability(stored.durability)
         if orphaned:
-            with self._writing() as work:
-                ownership.free(work, orphaned)
+            with self._writing() as work:  # seen again under the lock: another process may have freed them meanwhile
+                ownership.free(work, ownership.orphaned(work.connection))
 
     def __enter__(self) -> Self:
         return self

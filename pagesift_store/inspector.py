@@ -89,7 +89,7 @@ class Inspector:
         """See `Frontier.status`."""
         now = float(self._clock())
         with self.database.reading() as connection:
-            memory = recall(connection, 0)
+            memory = recall(connection)
             crawl = memory.crawl
             judged = ending.judge(connection, memory, now)
             rejected = {
@@ -124,7 +124,7 @@ class Inspector:
         """See `Frontier.explain`."""
         now = float(self._clock())
         with self.database.reading() as connection:
-            memory = recall(connection, 0)
+            memory = recall(connection)
             found = explaining.explain(connection, memory, url, now)
         if found is None:
             raise UnknownUrl(f"the store has never seen {url!r}; add it first")
@@ -160,7 +160,7 @@ class Inspector:
     def parts(self, most: int = 50) -> list[dict[str, Any]]:
         """Parts by pages fetched: kind, key, pages, hits, lower and upper bound, verdict, scheduled."""
         with self.database.reading() as connection:
-            memory = recall(connection, 0)
+            memory = recall(connection)
             rows = _rows(connection, sql.parts(most))
         return [row | _harvest(row, memory) for row in rows]
 

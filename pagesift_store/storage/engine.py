@@ -13,7 +13,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.pool import NullPool
 
@@ -47,18 +47,23 @@ _HEADER = b"SQLite format 3\x00"
 
 
 def path_of(store: str | os.PathLike[str]) -> Path:
-    """The path of a store given as a path or as a `sqlite:///` URL.
+    """The absolute path of a store given as a path or as a `sqlite:///` URL: the process may change its folder later.
 
     Raises:
-        StoreUnreachable: a URL of another engine.
+        StoreUnreachable: a URL of another engine, or a text that no file can be named by.
     """
-    text = os.fspath(store)
+    text = os.fsdecode(store)
     if "://" in text:
         scheme, _, rest = text.partition("://")
         if scheme.partition("+")[0] != "sqlite" or not rest.startswith("/") or len(rest) < 2:
             raise StoreUnreachable(f"cannot open {text!r}: give a path, or sqlite:///path")
         text = rest[1:]
-    return Path(text)
+    try:
+        if b"\x00" in os.fsencode(text):
+            raise StoreUnreachable(f"cannot open {text!r}: no path holds a NUL")
+    except UnicodeEncodeError as error:
+        raise StoreUnreachable(f"cannot open {text!r}: no file can have this name") from error
+    return Path(text).absolute()
 
 
 def identify(path: Path) -> None:
@@ -100,6 +105,7 @@ class Database:
         self._timeout = timeout
         self._lock = threading.RLock()
         self._writer: Connection | None = None
+        self._writers = 0
         self._engine = self._new_engine()
         self._pid = os.getpid()
 
@@ -115,6 +121,7 @@ class Database:
             with translated(self.path):
                 if self._writer is None:
                     self._writer = self._engine.connect().execution_options(pagesift_writes=True)
+                    self._writers += 1
                 with self._writer.begin():
                     yield self._writer
 
@@ -127,10 +134,13 @@ class Database:
         with translated(self.path), engine.connect() as connection, connection.begin():
             yield connection
 
-    def data_version(self, connection: Connection) -> int:
-        """Changes whenever another connection has committed; caches of what is stored compare it."""
+    def data_version(self, connection: Connection) -> tuple[int, int]:
+        """Changes whenever another connection has committed; caches of what is stored compare it.
+
+        SQLite's number means something within one connection only, so it is told which of our writers gave it.
+        """
         version: int = connection.exec_driver_sql("PRAGMA data_version").scalar_one()
-        return version
+        return self._writers, version
 
     def set_durability(self, durability: str) -> None:
         """Use `full` or `normal` from the next transaction on."""
@@ -157,7 +167,7 @@ class Database:
 
     def _new_engine(self) -> Engine:
         engine = create_engine(
-            f"sqlite:///{self.path}",
+            URL.create("sqlite", database=str(self.path)),  # a text would be parsed: `?` and `%` are names too
             poolclass=NullPool,
             connect_args={"timeout": self._timeout, "check_same_thread": False, "uri": False},
         )

@@ -122,6 +122,7 @@ class _Batch:
         self._next_n: dict[bytes, int] = {}
         self._new: list[dict[str, Any]] = []
         self._raised: dict[int, dict[str, Any]] = {}
+        self._lowered: set[int] = set()
 
     def run(self, items: Sequence[Offer | Added]) -> list[Added]:
         """Verdicts, one per item."""
@@ -191,6 +192,8 @@ class _Batch:
                 "score": item.score if item.given else self._scored(item.signal, better["decay"]),
             }
         better["seed"] = link["seed"] or item.seed
+        if better["score"] < link["score"]:  # a given score took the place of a better computed one
+            self._lowered.add(link["lane_id"])
         if better == {name: link[name] for name in better}:
             return
         link.update(better)
@@ -236,6 +239,7 @@ class _Batch:
                 for lane, link in heads.items()
             ],
         )
+        moves.refresh_heads(work, self._lowered)
 
 
 def _raised(link: dict[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from pagesift_store.storage.statements import links as links_sql
 from pagesift_store.storage.statements import pages as pages_sql
 from pagesift_store.transactions import moves
 from pagesift_store.transactions.leasing import accept
+from pagesift_store.transactions.texts import clean
 
 if TYPE_CHECKING:
     from pagesift_store.transactions.work import Work
@@ -182,10 +183,3 @@ def failure_row(work: Work, row: Any, digest: bytes, status: int | None, error: 
         "status": status,
         "error": error,
     }
-
-
-def clean(text: str) -> str:
-    """Free text as it is stored: lone surrogates and NULs, which not every engine takes, become U+FFFD."""
-    if text.isascii():
-        return text.replace("\x00", "\ufffd")
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").replace("\x00", "\ufffd")

@@ -18,6 +18,7 @@ from pagesift_store.transactions.admission import Offer, admit, offer
 from pagesift_store.transactions.leasing import accept
 from pagesift_store.transactions.places import host_of, note_language
 from pagesift_store.transactions.signals import NO_SIGNAL, Carrier, signal_of
+from pagesift_store.transactions.texts import clean
 from pagesift_store.urls.reading import WebUrl, read
 from pagesift_store.urls.shapes import is_furniture
 from pagesift_store.urls.words import url_text
@@ -192,6 +193,7 @@ def _unchanged(work: Work, row: Any, page: Page, digest: bytes) -> Observation:
             "digest": digest,
             "fetched_at": work.now,
             "status": 304,
+            "counted": False,
             "changed": False,
             "interval": interval,
             "etag": page.etag if page.etag is not None else kept.get("etag"),
@@ -247,14 +249,21 @@ def _follow(work: Work, outcome: Outcome) -> Sequence[Added]:
         base = read(page.base_url, outcome.web.url) if page.base_url is not None else outcome.web
     except InvalidUrl:
         base = outcome.web  # what browsers do with a base they cannot read
-    carrier = Carrier(outcome.relevance, page.language and page.language.partition("-")[0].lower())
-    if page.language:
+    language = language_of(page)
+    carrier = Carrier(outcome.relevance, language)
+    if language is not None:
         host = host_of(work, work.memory.politeness_of(outcome.web))
-        note_language(work, host, outcome.web, page.language.partition("-")[0].lower())
+        note_language(work, host, outcome.web, language)
     depth = outcome.row.depth + 1
     return admit(
         work, [_offered(work, link, base, outcome.web, carrier, depth, outcome.row.id) for link in page.links]
     )
+
+
+def language_of(page: Page) -> str | None:
+    """The code of the language that a page declares: `pt` for `pt-BR` and `pt_BR`; None for none, or for nonsense."""
+    code = (page.language or "").strip().replace("_", "-").partition("-")[0].lower()
+    return code if code.isascii() and code.isalpha() and len(code) in (2, 3) else None
 
 
 def _offered(
@@ -295,11 +304,11 @@ def _finish(work: Work, outcome: Outcome) -> tuple[LinkState, float | None]:
             "template": outcome.repeat.template,
             "text_hash": outcome.analysis.text_hash,
             "blank_hash": outcome.analysis.blank_hash,
-            "etag": page.etag and failing.clean(page.etag),
-            "last_modified": page.last_modified and failing.clean(page.last_modified),
+            "etag": page.etag and clean(page.etag),
+            "last_modified": page.last_modified and clean(page.last_modified),
             "interval": interval,
-            "title": failing.clean(page.title[:MOST_TITLE]),
-            "language": page.language and failing.clean(page.language[:35]),
+            "title": clean(page.title[:MOST_TITLE]),
+            "language": page.language and clean(page.language[:35]),
             "evidence": outcome.analysis.evidence.to_json(),
         },
     )

@@ -9,6 +9,7 @@ from pagesift_store.storage.process import Process
 from pagesift_store.storage.statements import crawl as crawl_sql
 from pagesift_store.storage.statements import links as links_sql
 from pagesift_store.transactions import moves
+from pagesift_store.transactions.texts import clean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +23,7 @@ def register(work: Work, name: str | None) -> int:
     """The owner of leases taken from now on; rows of owners that are gone and hold nothing go too."""
     free(work, orphaned(work.connection))
     if name is not None:
+        name = clean(name)
         known = work.connection.execute(crawl_sql.find_owner(), {"name": name}).scalar()
         if known is not None:
             return int(known)
@@ -54,7 +56,7 @@ def named(work: Work, name: str) -> list[int]:
     Raises:
         InvalidValue: nobody of that name has ever leased.
     """
-    known = work.connection.execute(crawl_sql.find_owner(), {"name": name}).scalar()
+    known = work.connection.execute(crawl_sql.find_owner(), {"name": clean(name)}).scalar()
     if known is None:
         raise InvalidValue(f"there is no worker {name!r} in this store; see `inspect leases`")
     return [int(known)]

@@ -14,6 +14,7 @@ from pagesift_store.focus.weights import coverage
 from pagesift_store.settings import Settings
 from pagesift_store.storage.statements import crawl as crawl_sql
 from pagesift_store.storage.statements import pages as pages_sql
+from pagesift_store.transactions.texts import clean
 from pagesift_store.urls.keys import key_rules
 from pagesift_store.urls.languages import DEFAULT_LANGUAGES, SiteLanguages, is_certain
 from pagesift_store.urls.parts import bare_host, registered_domain
@@ -106,7 +107,7 @@ class HostInfo:
 class Memory:
     """A copy of the small tables. True as long as no other connection has committed and no rollback happened."""
 
-    version: int
+    version: tuple[int, int]
     crawl: SimpleNamespace
     settings: Settings
     terms: QueryTerms
@@ -151,8 +152,8 @@ class Memory:
                 remembered.clear()
 
 
-def recall(connection: Connection, version: int) -> Memory:
-    """Read the small tables."""
+def recall(connection: Connection, version: tuple[int, int] = (0, 0)) -> Memory:
+    """Read the small tables; `version` is what `Database.data_version` says of them, where it will be compared."""
     row = connection.execute(crawl_sql.read_crawl()).one()
     settings = Settings.from_json(row.settings)
     terms = QueryTerms.parse(row.query, settings.language)
@@ -261,7 +262,7 @@ class Work:
 
     def refuse(self, reason: Refusal, url: str) -> None:
         """Count a refused URL."""
-        count, example = self.refused.get(reason, (0, url[:200]))
+        count, example = self.refused.get(reason, (0, clean(url[:200])))
         self.refused[reason] = (count + 1, example)
 
     def save(self) -> None:
