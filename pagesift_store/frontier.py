@@ -140,7 +140,8 @@ class Frontier:
             )
         self._database.set_durability(stored.durability)
         if orphaned:
-            with self._writing() as work:  # seen again under the lock: another process may have freed them meanwhile
+            with self._writing() as work:
+                # Seen again under the lock: another process may have freed them, and their ids been given anew.
                 ownership.free(work, ownership.orphaned(work.connection))
 
     def __enter__(self) -> Self:

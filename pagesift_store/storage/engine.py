@@ -167,7 +167,7 @@ class Database:
 
     def _new_engine(self) -> Engine:
         engine = create_engine(
-            URL.create("sqlite", database=str(self.path)),  # a text would be parsed: `?` and `%` are names too
+            URL.create("sqlite", database=str(self.path)),  # not a text, which would be parsed
             poolclass=NullPool,
             connect_args={"timeout": self._timeout, "check_same_thread": False, "uri": False},
         )
