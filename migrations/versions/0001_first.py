@@ -320,6 +320,14 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_part")),
         sa.UniqueConstraint("kind", "key", name=op.f("uq_part_kind_key")),
     )
+    op.create_index(
+        "ix_part_fruitful",
+        "part",
+        ["kind"],
+        unique=False,
+        sqlite_where=sa.text("hits > 0"),
+        postgresql_where=sa.text("hits > 0"),
+    )
     op.create_table(
         "passage",
         sa.Column(
@@ -502,6 +510,7 @@ def upgrade() -> None:
             "host_id", "subtree_id", "cluster_id", name=op.f("uq_lane_host_id_subtree_id_cluster_id")
         ),
     )
+    op.create_index("ix_lane_cluster_id", "lane", ["cluster_id"], unique=False)
     op.create_index(
         "ix_lane_order",
         "lane",

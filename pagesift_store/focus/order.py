@@ -80,7 +80,9 @@ class Heads:
             at += 1
 
     def replace(self, head: Head, successor: Head | None) -> None:
-        """Take out a head that was seen; what stood behind it in its lane, if anything, takes its own place."""
+        """Take out a head, if it was seen here; what stood behind it in its lane, if anything, takes its own place."""
+        if head not in self._seen:
+            return
         self._seen.remove(head)
         if successor is not None:
             insort(self._seen, successor, key=Head.place)
@@ -93,6 +95,7 @@ def set_aside(head: Head, total: Harvest, delta: float) -> bool:
 
 def choose(
     heads: Iterable[Head],
+    proven_heads: Callable[[], Iterable[Head]],
     *,
     total: Harvest,
     cluster_cap: int,
@@ -112,6 +115,8 @@ def choose(
 
     Args:
         heads: heads of hosts that may be visited now, in the order of `Head.place`; may be iterated twice.
+        proven_heads: gives those of them whose clusters are proven, in the same order. Proven clusters are few,
+            and without this every head of half the best rank would have to be looked at to find them.
         total: pages and hits of the whole crawl, which both kinds of part add up to.
         cluster_cap: leases after which a cluster that is not proven gives way; 1 or more.
         delta: error level of dryness and proof.
@@ -121,27 +126,38 @@ def choose(
     Returns:
         The head, or None when there is none to choose.
     """
-
-    def proven(head: Head) -> bool:
-        return is_proven(head.cluster.pages, head.cluster.hits, total.pages, total.hits, delta)
-
-    def diverse(among: Iterator[Head]) -> Head | None:
+    for aside in (False, True):
+        if aside and not last_resort():
+            return None
+        among = (head for head in heads if set_aside(head, total, delta) is aside)
         best = next(among, None)
-        if best is None or proven(best):
+        if best is None:
+            continue
+        if _proven(best, total, delta):
             return best
         half = best.rank / 2
-        capped = scheduled(best) >= cluster_cap
-        second: Head | None = None
-        for head in among:
-            if head.rank < half or head.demoted != best.demoted:
+        for head in proven_heads():
+            if head.demoted == best.demoted and set_aside(head, total, delta) is aside:
+                if head.rank >= half:
+                    return head
                 break
-            if proven(head):
-                return head
-            if capped and second is None and scheduled(head) < cluster_cap:
-                second = head
-        return second or best
+        if scheduled(best) >= cluster_cap:
+            return _below_cap(best, among, cluster_cap, scheduled)
+        return best
+    return None
 
-    chosen = diverse(head for head in heads if not set_aside(head, total, delta))
-    if chosen is not None or not last_resort():
-        return chosen
-    return diverse(head for head in heads if set_aside(head, total, delta))
+
+def _proven(head: Head, total: Harvest, delta: float) -> bool:
+    return is_proven(head.cluster.pages, head.cluster.hits, total.pages, total.hits, delta)
+
+
+def _below_cap(
+    best: Head, following: Iterator[Head], cluster_cap: int, scheduled: Callable[[Head], int]
+) -> Head:
+    """The best head of at least half the rank whose cluster may still be given leases; else the best itself."""
+    for head in following:
+        if head.rank < best.rank / 2 or head.demoted != best.demoted:
+            break
+        if scheduled(head) < cluster_cap:
+            return head
+    return best

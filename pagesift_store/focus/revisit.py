@@ -31,8 +31,6 @@ def next_interval(previous: float | None, changed: bool, minimum: float, maximum
     """
     if not 0.0 < minimum <= maximum:
         raise ValueError(f"minimum={minimum!r} must be above 0 and at most maximum={maximum!r}")
-    if previous is None:
-        interval = FIRST_INTERVAL
-    else:
-        interval = previous * (CHANGED_FACTOR if changed else UNCHANGED_FACTOR)
+    factor = CHANGED_FACTOR if changed else UNCHANGED_FACTOR
+    interval = FIRST_INTERVAL if previous is None else previous * factor
     return min(max(interval, minimum), maximum)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Weights", "coverage_by_bits", "linear", "score"]
+__all__ = ["Weights", "bit_of", "coverage_by_bits", "linear", "score"]
 
 
 class Weights(NamedTuple):
@@ -39,15 +39,20 @@ class Weights(NamedTuple):
         return cls(tuple(features), tuple(terms), reduce(add, terms, 0.0))
 
 
-def coverage_by_bits(mask: Any, weights: Weights) -> Any:
+def bit_of(mask: int, bit: int) -> int:
+    """Bit of a mask, signed or not: 0 or 1."""
+    return (mask >> bit) & 1
+
+
+def coverage_by_bits(mask: Any, weights: Weights, bit_of: Callable[[Any, int], Any] = bit_of) -> Any:
     """Weighted share of the query's terms that a hit mask holds: Σ wᵢ·bitᵢ / Σ wᵢ, 0 to 1; 0 without terms."""
     if not weights.terms:
         return 0.0
-    parts = [weight * ((mask >> bit) & 1) for bit, weight in enumerate(weights.terms)]
+    parts = [weight * bit_of(mask, bit) for bit, weight in enumerate(weights.terms)]
     return reduce(add, parts) / weights.total
 
 
-def linear(link: Any, weights: Weights, coverage: Callable[[Any, Weights], Any] = coverage_by_bits) -> Any:
+def linear(link: Any, weights: Weights, coverage: Callable[[Any, Weights], Any]) -> Any:
     """The weighted sum of the five features, in the order anchor, url, context, parent, phrase."""
     anchor, url, context, parent, phrase = weights.features
     return (
@@ -73,6 +78,6 @@ def score(
             `factor` and `decay`, all as numbers or all as columns of the link table.
         weights: numbers, or bound parameters.
         larger: the larger of two values; SQL has no portable one, so the statement brings a CASE.
-        coverage: a function that gives what `coverage_by_bits` gives, such as one that remembers masks.
+        coverage: `coverage_by_bits`, or what gives the same: one that remembers masks, one that knows SQL's bits.
     """
     return larger(link.floor, link.factor * linear(link, weights, coverage)) * link.decay

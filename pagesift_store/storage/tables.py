@@ -180,6 +180,9 @@ part = Table(
     UniqueConstraint("kind", "key"),
 )
 
+_FRUITFUL = part.c.hits > literal_column("0")
+Index("ix_part_fruitful", part.c.kind, sqlite_where=_FRUITFUL, postgresql_where=_FRUITFUL)
+
 lane = Table(
     "lane",
     metadata,
@@ -202,6 +205,8 @@ Index(
     sqlite_where=lane.c.head_id.is_not(None),
     postgresql_where=lane.c.head_id.is_not(None),
 )
+
+Index("ix_lane_cluster_id", lane.c.cluster_id)
 
 owner = Table(
     "owner",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from pagesift_store.focus.order import Harvest
@@ -85,8 +86,9 @@ def _by_queue(connection: Connection, memory: Memory, now: float, expiry: float 
         return Judgement(CrawlState.READY, now)
     rests = blocked = None
     if crawl.queued:
-        if Walk(connection, settings, Harvest(crawl.pages, crawl.hits), now).next() is not None:
-            return Judgement(CrawlState.READY, now)
+        with closing(Walk(connection, settings, Harvest(crawl.pages, crawl.hits), now)) as heads:
+            if heads.next() is not None:
+                return Judgement(CrawlState.READY, now)
         row = connection.execute(
             leases_sql.next_ready(), {"now": now, "max_in_flight": settings.max_in_flight}
         ).one()

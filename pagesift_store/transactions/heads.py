@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pagesift_store.focus.harvest import is_proven
 from pagesift_store.focus.order import Harvest, Head, Heads, choose, set_aside
 from pagesift_store.storage.statements import leases as sql
 from pagesift_store.storage.statements import links as links_sql
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-    from sqlalchemy import Connection, Select
+    from sqlalchemy import Connection, CursorResult, Select
 
     from pagesift_store.settings import Settings
 
@@ -38,23 +39,53 @@ class Walk:
         self._taken: dict[int, int] = {}
         self._ready_at: dict[int, float] = {}
         self._scheduled: dict[int, int] = {}
+        self._leased_from: set[int] = set()
         self._took_better = False
-        self._heads = Heads(self._read(sql.walk_heads()))
+        self._open_results: list[CursorResult[Any]] = []
+        self._heads = Heads(self._walk(sql.walk_heads()))
+        self._proven: Heads | None = None
 
-    def _read(self, statement: Select[Any], **more: Any) -> Iterator[Head]:
+    def close(self) -> None:
+        """Stop reading. An unfinished read would hold its snapshot of the store beyond the transaction."""
+        for result in self._open_results:
+            result.close()
+
+    def _read(self, statement: Select[Any], **more: Any) -> CursorResult[Any]:
         parameters = {
             "now": self._now,
             "max_in_flight": self._settings.max_in_flight,
             "default_delay": self._settings.default_delay,
         }
-        for row in self._connection.execute(statement, parameters | more):
-            self._rows[row.lane_id] = row
-            yield _head(row)
+        result = self._connection.execute(statement, parameters | more)
+        self._open_results.append(result)
+        return result
+
+    def _walk(self, statement: Select[Any], **more: Any) -> Iterator[Head]:
+        """Heads as they are read; a lane whose head was leased meanwhile may be met again, and is passed over."""
+        met: set[int] = set()
+        for row in self._read(statement, **more):
+            if row.lane_id not in met and row.lane_id not in self._leased_from:
+                met.add(row.lane_id)
+                self._rows[row.lane_id] = row
+                yield _head(row)
+
+    def _proven_heads(self) -> Iterable[Head]:
+        """The heads whose clusters are proven."""
+        if self._proven is None:
+            delta = self._settings.delta
+            proven = [
+                row.id
+                for row in self._connection.execute(sql.fruitful_clusters())
+                if is_proven(row.pages, row.hits, *self._total, delta)
+            ]
+            self._proven = Heads(self._walk(sql.heads_of_clusters(), clusters=proven) if proven else ())
+        return _Filtered(self._proven, self._open)
 
     def next(self) -> Head | None:
         """The head to lease next; None when nothing may be leased now."""
         return choose(
             _Filtered(self._heads, self._open),
+            self._proven_heads,
             total=self._total,
             cluster_cap=self._settings.cluster_cap,
             delta=self._settings.delta,
@@ -77,7 +108,7 @@ class Walk:
         if due is not None and due.due_at <= self._now + SOON:
             return False
         coming = (self._read(sql.leased_heads()), self._read(sql.resting_heads(), soon=self._now + SOON))
-        return not any(not self._aside(head) for heads in coming for head in heads)
+        return not any(not self._aside(_head(row)) for rows in coming for row in rows)
 
     def _aside(self, head: Head) -> bool:
         return set_aside(head, self._total, self._settings.delta)
@@ -92,12 +123,15 @@ class Walk:
         self._taken[head.host_id] = self._taken.get(head.host_id, 0) + 1
         self._ready_at[head.host_id] = ready_at
         self._scheduled[head.cluster_id] = self._scheduled.get(head.cluster_id, 0) + 1
+        self._leased_from.add(head.lane_id)
         behind = None
         if successor is not None:
             behind = head._replace(
                 demoted=bool(successor.demoted), rank=successor.score, link_id=successor.id
             )
         self._heads.replace(head, behind)
+        if self._proven is not None:
+            self._proven.replace(head, behind)
 
 
 class _Filtered:

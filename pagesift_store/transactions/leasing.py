@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from pagesift_store.errors import InvalidValue, LeaseLost, WrongStore
@@ -26,9 +27,9 @@ def lease(work: Work, n: int, ttl: float, owner_id: int) -> list[Lease]:
     leases: list[Lease] = []
     room = min(n, ending.places_left(work.memory))
     if room > 0 and work.crawl.queued and ending.obeyed(work.memory, work.now) is None:
-        heads = Walk(work.connection, work.settings, work.total, work.now)
-        while len(leases) < room and (head := heads.next()) is not None:
-            leases.append(_take(work, head, heads, ttl, owner_id))
+        with closing(Walk(work.connection, work.settings, work.total, work.now)) as heads:
+            while len(leases) < room and (head := heads.next()) is not None:
+                leases.append(_take(work, head, heads, ttl, owner_id))
     if not leases:
         _remember_end(work)
     return leases

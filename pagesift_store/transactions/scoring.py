@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pagesift_store.focus.score import Weights, score
+from pagesift_store.focus.score import Weights, coverage_by_bits, score
 from pagesift_store.focus.weights import term_weights
 from pagesift_store.storage.statements import lanes as lanes_sql
 from pagesift_store.storage.statements import links as links_sql
@@ -40,7 +40,7 @@ def rescore(work: Work) -> int:
         row.weight = now
     save_terms(work)
     memory.use(Weights.of(memory.posterior.used, [row.weight for row in memory.term_rows]))
-    changed = work.connection.execute(links_sql.rescore(score, memory.weights)).rowcount
+    changed = work.connection.execute(links_sql.rescore(score, coverage_by_bits, memory.weights)).rowcount
     if changed:
         work.run(lanes_sql.refresh_all_heads())
     work.crawl.rescores += 1

@@ -64,6 +64,28 @@ def walk_heads() -> Select[Any]:
 
 
 @cache
+def fruitful_clusters() -> Select[Any]:
+    """Clusters with a hit; others cannot be proven. Served by ix_part_fruitful."""
+    return select(part.c.id, part.c.pages, part.c.hits).where(
+        part.c.kind == literal_column("'cluster'"), part.c.hits > literal_column("0")
+    )
+
+
+@cache
+def heads_of_clusters() -> Select[Any]:
+    """As `walk_heads`, of some clusters only; parameter `clusters` besides. Served by ix_lane_cluster_id."""
+    return (
+        _heads()
+        .where(
+            lane.c.cluster_id.in_(bindparam("clusters", expanding=True)),
+            lane.c.head_id.is_not(None),
+            _open_now(),
+        )
+        .order_by(lane.c.head_demoted, lane.c.head_score.desc(), lane.c.head_id)
+    )
+
+
+@cache
 def resting_heads() -> Select[Any]:
     """Heads whose hosts will be ready by a time; parameters `now`, `soon`, `max_in_flight`, `default_delay`."""
     return (
@@ -168,16 +190,19 @@ def extend() -> Update:
 
 @cache
 def next_ready() -> Select[Any]:
-    """Of the hosts with something queued and a place free: when the first may be visited.
+    """Of the hosts with something queued and a place free: when the first that is shut opens.
 
-    Parameter `max_in_flight`. Columns: `rests_until`, of hosts that are not blocked; `blocked_until`, of those that
-    are, with parameter `now`. Full hosts are left out: a report frees them, not time.
+    Parameters `now`, `max_in_flight`. Columns: `rests_until`, of hosts that rest and are not blocked; `blocked_until`,
+    of those that are blocked. Hosts that are open count for neither: what they have is set aside. Full hosts are left
+    out: a report frees them, not time.
     """
     has_head = (
         select(lane.c.id).where(lane.c.host_id == host.c.id, lane.c.head_id.is_not(None)).limit(1).exists()
     )
     blocked = host.c.blocked_until > bindparam("now")
     return select(
-        func.min(case((blocked, None), else_=host.c.ready_at)).label("rests_until"),
+        func.min(case((blocked, None), (host.c.ready_at > bindparam("now"), host.c.ready_at))).label(
+            "rests_until"
+        ),
         func.min(case((blocked, host.c.blocked_until))).label("blocked_until"),
     ).where(host.c.in_flight < func.coalesce(host.c.max_in_flight, bindparam("max_in_flight")), has_head)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
@@ -163,7 +163,15 @@ def larger(left: Any, right: Any) -> ColumnElement[float]:
     return case((left >= right, left), else_=right)
 
 
-def rescore(score: Callable[..., Any], weights: Any) -> Update:
+def bit_of(mask: Any, bit: int) -> ColumnElement[int]:
+    """Bit of a mask, 0 or 1; both engines shift signed 64-bit integers arithmetically."""
+    shifted: ColumnElement[int] = mask.bitwise_rshift(literal_column(str(bit))).bitwise_and(
+        literal_column("1")
+    )
+    return shifted
+
+
+def rescore(score: Callable[..., Any], coverage: Callable[..., Any], weights: Any) -> Update:
     """Give every unfinished link the score that the weights in use give it: one UPDATE.
 
     Rows with a given score, and those that no weight can change (no hit bit, no parent relevance, so no more than
@@ -171,11 +179,12 @@ def rescore(score: Callable[..., Any], weights: Any) -> Update:
 
     Args:
         score: `focus.score.score`.
+        coverage: `focus.score.coverage_by_bits`.
         weights: `focus.score.Weights`; its numbers become bound parameters.
     """
     bound = bound_weights(weights)
-    fresh = score(link.c, bound, larger=larger)
-    hits = link.c.anchor_hits.op("|")(link.c.url_hits).op("|")(link.c.context_hits)
+    fresh = score(link.c, bound, larger=larger, coverage=partial(coverage, bit_of=bit_of))
+    hits = link.c.anchor_hits.bitwise_or(link.c.url_hits).bitwise_or(link.c.context_hits)
     return (
         update(link)
         .where(
