@@ -70,10 +70,10 @@ def refusal(web: WebUrl) -> Refusal | None:
         found = _path_refusal([segment for segment in path.split("/") if segment])
         if found is not None:
             return found
-    if "%2525" in url and _NESTED.search(url):
+    # Single signs are found fastest, and few links have any of these.
+    if "%" in url and "%2525" in url and _NESTED.search(url):
         return Refusal.NESTED_ESCAPES
-    # "amp" alone would look twice at every example and campus.
-    if ("amp;" in url or "amp%3" in url) and _AMP_CHAIN.search(url):
+    if (";" in url or "%" in url) and _AMP_CHAIN.search(url):
         return Refusal.AMP_CHAIN
     return None
 

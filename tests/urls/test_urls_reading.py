@@ -240,6 +240,7 @@ plain_links = st.one_of(
     st.text(PLAIN, max_size=30),
     st.builds("/{}".format, st.text(PLAIN, max_size=30)),
     st.builds("https://base.example{}".format, st.text(PLAIN, max_size=30)),
+    st.builds("http://{}/{}".format, st.text("abcxn019-.:@_", max_size=12), st.text(PLAIN, max_size=9)),
     texts,
 )
 bases = st.sampled_from(
@@ -252,6 +253,17 @@ bases = st.sampled_from(
 @example("/a#/b", "https://base.example/dir/page?y=2", ("base.example",))
 @example("https://base.example", "https://base.example/dir/page?y=2", ())
 @example("https://base.example.evil/x", "https://base.example/dir/page?y=2", ())
+@example("http://1.2/x", "https://base.example/dir/page?y=2", ())
+@example("http://a.0x1/x", "https://base.example/dir/page?y=2", ())
+@example("http://a.b1/x", "https://base.example/dir/page?y=2", ())
+@example("http://xn--a.example/x", "https://base.example/dir/page?y=2", ())
+@example("http://xn--bcher-kva.example/x", "https://base.example/dir/page?y=2", ())
+@example("http://a.xn--0/x", "https://base.example/dir/page?y=2", ())
+@example("https://a.example./x", "https://base.example/dir/page?y=2", ())
+@example("https://a..example/x", "https://base.example/dir/page?y=2", ())
+@example("https:/a.example/x", "https://base.example/dir/page?y=2", ())
+@example("https://-a-.example-/x", "https://base.example/dir/page?y=2", ())
+@example(f"https://{'a' * 300}.example/x", "https://base.example/dir/page?y=2", ())
 @example("/.%2e/x", "https://base.example/dir/page?y=2", ())
 @example("/..", "https://base.example/dir/page?y=2", ())
 @example("/a\n", "https://base.example/dir/page?y=2", ())
