@@ -180,7 +180,8 @@ def is_certain(segment: str) -> bool:
 class SiteLanguages(Container[str]):
     """The language segments of one host, as far as the site has shown them; see the module's text.
 
-    `segment in site_languages` says whether a leading path segment is a language segment.
+    `segment in site_languages` says whether a leading path segment is a language segment. Immutable; equal when they
+    rest on the same evidence.
 
     Args:
         seen: leading segments found on the host so far that `language_code` knows; others are ignored.
@@ -191,6 +192,14 @@ class SiteLanguages(Container[str]):
     def __init__(self, seen: Iterable[str] = (), declared: dict[str, str] | None = None) -> None:
         self._declared = {key.lower(): tag for key, tag in (declared or {}).items()}
         self._certain = frozenset(language_code(segment) for segment in seen if is_certain(segment))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SiteLanguages):
+            return NotImplemented
+        return self._certain == other._certain and self._declared == other._declared
+
+    def __hash__(self) -> int:
+        return hash((self._certain, frozenset(self._declared.items())))
 
     def __contains__(self, segment: object) -> bool:
         if not isinstance(segment, str):

@@ -10,7 +10,7 @@ from pagesift_store.errors import InvalidSettings, InvalidUrl, Refusal
 from pagesift_store.urls.filters import refusal
 from pagesift_store.urls.parts import bare_host
 from pagesift_store.urls.reading import WebUrl, assemble, read, resolve
-from pagesift_store.urls.rewrite import RewriteRule, RewriteSet, apply
+from pagesift_store.urls.rewrite import RewriteRule, RewriteSet
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
@@ -97,10 +97,12 @@ class UrlRules:
             rewrite_rules: the learned rules in force on its host.
         """
         web = self.keys.apply(web)
-        if rewrite_rules:
-            rewritten = apply(rewrite_rules, web)
-            # What the learned rules leave may need the others once more: a path that now ends in a session.
-            web = web if rewritten is web else self.keys.apply(rewritten)
+        if not rewrite_rules:
+            return web.url
+        learned = rewrite_rules if isinstance(rewrite_rules, RewriteSet) else RewriteSet(rewrite_rules)
+        # Each may leave what the other drops, as in `/print/index.html/print`. Both only shorten, so this ends.
+        while (rewritten := learned.apply(web)) is not web:
+            web = self.keys.apply(rewritten)
         return web.url
 
     def _patterns_admit(self, url: str) -> bool:

@@ -143,6 +143,26 @@ def test_key_with_learned_rules() -> None:
     assert web.url == "https://www.e.edu//a/index.html?b&print=1&a&utm_source=x"
 
 
+LEARNED = [
+    RewriteRule("drop_last_segment", "/print"),
+    RewriteRule("drop_last_segment", "index.html"),
+    RewriteRule("drop_param", "a"),
+]
+paths = st.lists(st.sampled_from(["print", "index.html", "x", "", ";jsessionid=1"]), max_size=6).map("/".join)
+
+
+@given(
+    st.sampled_from(["strict", "standard", "loose"]),
+    paths,
+    st.sampled_from(["", "?a=1", "?b&a", "?sid=0123456789abcdef&a"]),
+)
+def test_a_rewritten_key_is_its_own_key(keys: str, path: str, query: str) -> None:
+    made = rules(keys)
+    key = made.key(read(f"https://www.e.edu/{path}{query}"), LEARNED)
+    assert made.key(read(key), LEARNED) == key
+    assert made.key(read(key), RewriteSet(LEARNED)) == key
+
+
 def test_c23_hashes_are_sixteen_bytes_and_tell_keys_apart() -> None:
     hashes = {key_hash(f"https://e.edu/{n}") for n in range(10_000)}
     assert len(hashes) == 10_000

@@ -69,6 +69,15 @@ def test_what_is_no_language_never_becomes_one(segment: object) -> None:
     assert segment not in SiteLanguages(["en", "de"], {"pr": "en"})
 
 
+def test_languages_with_the_same_evidence_are_equal() -> None:
+    assert SiteLanguages(["en", "news"]) == SiteLanguages(["en-GB", "english"])
+    assert hash(SiteLanguages(["en"], {"it": "it"})) == hash(SiteLanguages(["en"], {"IT": "it"}))
+    assert SiteLanguages(["en"]) != SiteLanguages(["de"])
+    assert SiteLanguages([]) != SiteLanguages([], {"it": "en"})
+    assert SiteLanguages([]) == DEFAULT_LANGUAGES
+    assert frozenset() != DEFAULT_LANGUAGES
+
+
 def test_a_declaration_does_not_unmake_a_certain_segment() -> None:
     assert "de" in SiteLanguages([], {"de": "en"})
 
