@@ -12,6 +12,7 @@ from pagesift_store.errors import Refusal, UnknownUrl
 from pagesift_store.focus.harvest import is_dry, is_proven
 from pagesift_store.focus.stats import wilson
 from pagesift_store.records import Explanation, LinkState, Status, Stop, StopReason
+from pagesift_store.settings import Settings
 from pagesift_store.storage import schema, tables
 from pagesift_store.storage.engine import Database, identify, path_of
 from pagesift_store.storage.statements import crawl as crawl_sql
@@ -150,14 +151,26 @@ class Inspector:
                 return
             after = tuple(rows[-1][column.name] for column in key)
 
-    # -- tables of answers ---------------------------------------------------------------------------------------
+    def settings(self) -> Settings:
+        """The settings that the store works with."""
+        with self.database.reading() as connection:
+            return Settings.from_json(connection.execute(crawl_sql.read_crawl()).one().settings)
 
-    def queue(self, most: int = 20) -> list[dict[str, Any]]:
+    def totals(self) -> dict[str, Any]:
+        """What was counted since the store was made: links, leases, revisits, rescores, rescored, words."""
+        with self.database.reading() as connection:
+            row = connection.execute(crawl_sql.read_crawl()).one()
+        names = ("created_at", "links", "leases", "revisits", "rescores", "rescored", "words")
+        return {name: getattr(row, name) for name in names}
+
+    # -- tables of answers, so many rows at most, or all (None) --------------------------------------------------------
+
+    def queue(self, most: int | None = 20) -> list[dict[str, Any]]:
         """The best queued links, best first: id, score, url, host, subtree, depth, ready_at, demoted."""
         with self.database.reading() as connection:
             return _rows(connection, sql.best_queued(most))
 
-    def parts(self, most: int = 50) -> list[dict[str, Any]]:
+    def parts(self, most: int | None = 50) -> list[dict[str, Any]]:
         """Parts by pages fetched: kind, key, pages, hits, lower and upper bound, verdict, scheduled."""
         with self.database.reading() as connection:
             memory = recall(connection)
@@ -183,17 +196,17 @@ class Inspector:
             for row in rows
         ]
 
-    def hosts(self, most: int = 50) -> list[dict[str, Any]]:
+    def hosts(self, most: int | None = 50) -> list[dict[str, Any]]:
         """Hosts by pages fetched, with their politeness."""
         with self.database.reading() as connection:
             return _rows(connection, sql.hosts(most))
 
-    def leases(self) -> list[dict[str, Any]]:
-        """What is leased: id, url, attempt, owner, pid, expires."""
+    def leases(self, most: int | None = None) -> list[dict[str, Any]]:
+        """What is leased, first to expire first: id, url, attempt, owner, pid, expires."""
         with self.database.reading() as connection:
-            return _rows(connection, sql.leased())
+            return _rows(connection, sql.leased(most))
 
-    def pages(self, most: int = 20) -> list[dict[str, Any]]:
+    def pages(self, most: int | None = 20) -> list[dict[str, Any]]:
         """The latest fetches, latest first."""
         with self.database.reading() as connection:
             return _rows(connection, sql.latest_pages(most))
@@ -203,7 +216,7 @@ class Inspector:
         with self.database.reading() as connection:
             return _rows(connection, crawl_sql.read_refusals())
 
-    def templates(self, most: int = 50) -> list[dict[str, Any]]:
+    def templates(self, most: int | None = 50) -> list[dict[str, Any]]:
         """Templates by repeated pages: text, fetched, repeated, demoted."""
         with self.database.reading() as connection:
             return _rows(connection, sql.templates(most))

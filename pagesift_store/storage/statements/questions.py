@@ -1,4 +1,4 @@
-"""Statements that people's questions run; none of them changes anything."""
+"""Statements that people's questions run; none of them changes anything. `most`: rows, None for all."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def page_of(
     return statement.where(key[0] > after[0] if len(key) == 1 else tuple_(*key) > after)
 
 
-def best_queued(most: int) -> Select[Any]:
+def best_queued(most: int | None) -> Select[Any]:
     """The queue by (demoted, score descending, id), hosts' rest and the rules of DESIGN 6 left aside."""
     subtree = part.alias("subtree")
     return (
@@ -52,7 +52,7 @@ def best_queued(most: int) -> Select[Any]:
     )
 
 
-def parts(most: int) -> Select[Any]:
+def parts(most: int | None) -> Select[Any]:
     """Parts by kind and pages."""
     return (
         select(part.c.kind, part.c.key, part.c.pages, part.c.hits, part.c.scheduled)
@@ -61,12 +61,12 @@ def parts(most: int) -> Select[Any]:
     )
 
 
-def hosts(most: int) -> Select[Any]:
+def hosts(most: int | None) -> Select[Any]:
     """Hosts by pages."""
     return select(host).order_by(host.c.pages.desc(), host.c.id).limit(most)
 
 
-def leased() -> Select[Any]:
+def leased(most: int | None) -> Select[Any]:
     """Leased links with their owners."""
     return (
         select(
@@ -80,10 +80,11 @@ def leased() -> Select[Any]:
         .join(owner, owner.c.id == link.c.owner_id, isouter=True)
         .where(LEASED)
         .order_by(link.c.lease_expires, link.c.id)
+        .limit(most)
     )
 
 
-def latest_pages(most: int) -> Select[Any]:
+def latest_pages(most: int | None) -> Select[Any]:
     """The fetch history, latest first."""
     return (
         select(
@@ -104,7 +105,7 @@ def latest_pages(most: int) -> Select[Any]:
     )
 
 
-def templates(most: int) -> Select[Any]:
+def templates(most: int | None) -> Select[Any]:
     """Templates by repeated pages."""
     return (
         select(template.c.text, template.c.fetched, template.c.repeated, template.c.demoted)

@@ -1,0 +1,47 @@
+"""Text from strangers, made fit for a terminal."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+__all__ = ["encodable", "one_line", "shorten", "takes_utf8"]
+
+# CSI and OSC sequences, and two-character escapes: a terminal obeys them, so they go whole. An OSC that is
+# never closed ends with its text.
+_ESCAPES = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?|(?:\x1b\]|\x9d)[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?|\x1b[ -/]*[0-~]?"
+)
+
+
+def one_line(text: str) -> str:
+    """The text on one line without anything that a terminal obeys or hides.
+
+    Escape sequences are cut, white space becomes one blank, and what is left of control characters, of marks
+    that turn the direction of writing and of lone surrogates becomes U+FFFD.
+    """
+    if text.isascii() and text.isprintable() and "  " not in text:
+        return text
+    blanked = " ".join(_ESCAPES.sub("", text).split())
+    return "".join(char if char.isprintable() else "\ufffd" for char in blanked)
+
+
+def shorten(text: str, most: int) -> str:
+    """At most so many characters, the middle left out: URLs and paths differ at their ends."""
+    if len(text) <= most:
+        return text
+    gap = "…" if takes_utf8() else "..."
+    kept = max(most - len(gap), 2)
+    tail = kept // 3 or 1
+    return f"{text[: kept - tail]}{gap}{text[-tail:]}"
+
+
+def takes_utf8() -> bool:
+    """Whether standard output takes any character."""
+    return (sys.stdout.encoding or "").lower().replace("-", "").replace("_", "") == "utf8"
+
+
+def encodable(text: str) -> str:
+    """The text with what standard output cannot encode written as a backslash escape."""
+    encoding = sys.stdout.encoding or "ascii"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
