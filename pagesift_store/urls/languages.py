@@ -192,6 +192,8 @@ class SiteLanguages(Container[str]):
     def __init__(self, seen: Iterable[str] = (), declared: dict[str, str] | None = None) -> None:
         self._declared = {key.lower(): tag for key, tag in (declared or {}).items()}
         self._certain = frozenset(language_code(segment) for segment in seen if is_certain(segment))
+        # Asked for with every link, by the caches of `parts`.
+        self._hash = hash((self._certain, frozenset(self._declared.items())))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SiteLanguages):
@@ -199,7 +201,7 @@ class SiteLanguages(Container[str]):
         return self._certain == other._certain and self._declared == other._declared
 
     def __hash__(self) -> int:
-        return hash((self._certain, frozenset(self._declared.items())))
+        return self._hash
 
     def __contains__(self, segment: object) -> bool:
         if not isinstance(segment, str):
