@@ -111,6 +111,7 @@ class Frontier:
             fill = creation.filler(query or "", settings or Settings(), _moment(clock))
             schema.create(path, fill)
         identify(path)
+        schema.tidy(path)
         frontier = cls(Database(path), worker=worker, clock=clock)
         try:
             frontier._resume(query, settings)

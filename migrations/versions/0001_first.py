@@ -323,7 +323,7 @@ def upgrade() -> None:
     op.create_index(
         "ix_part_fruitful",
         "part",
-        ["kind"],
+        ["kind", "hits"],
         unique=False,
         sqlite_where=sa.text("hits > 0"),
         postgresql_where=sa.text("hits > 0"),

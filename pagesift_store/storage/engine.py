@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from pagesift_store.errors import (
@@ -202,13 +202,14 @@ def translated(path: Path) -> Iterator[None]:
     """Turn the driver's errors about the file into ours; what remains is a fault of this package."""
     try:
         yield
-    except DBAPIError as error:
+    except (DBAPIError, sqlite3.Error) as error:
         raise _translation(path, error) or error from error
 
 
-def _translation(path: Path, error: DBAPIError) -> StoreError | None:
-    code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
-    reason = str(error.orig)
+def _translation(path: Path, error: DBAPIError | sqlite3.Error) -> StoreError | None:
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
+    reason = str(cause)
     known: dict[int, StoreError] = {
         sqlite3.SQLITE_BUSY: StoreBusy(
             f"{path} is locked by another process for longer than the timeout; nothing was written, try again"
@@ -227,6 +228,6 @@ def _translation(path: Path, error: DBAPIError) -> StoreError | None:
             f"the disk under {path} failed: {reason}; nothing was written"
         ),
     }
-    if code == sqlite3.SQLITE_LOCKED and isinstance(error, OperationalError):
+    if code == sqlite3.SQLITE_LOCKED:
         code = sqlite3.SQLITE_BUSY
     return known.get(code)

@@ -151,6 +151,12 @@ def _raw(path: Path) -> sqlite3.Connection:
         raise StoreUnreachable(f"cannot create a file in {path.parent}: {error}; check its rights") from error
 
 
+def tidy(path: Path) -> None:
+    """Remove the second name that a maker leaves who is killed just after a store was linked into place."""
+    if path.stat().st_nlink > 1:
+        _sweep(path)
+
+
 def _sweep(path: Path) -> None:
     """Remove drafts whose makers were killed; those of living makers, and of other machines, stay."""
     pattern = re.compile(re.escape(f".{path.name}.") + r"(\d+)-(\d+)-[0-9a-f]{8}\.new(-wal|-shm|-journal)?")

@@ -181,7 +181,7 @@ part = Table(
 )
 
 _FRUITFUL = part.c.hits > literal_column("0")
-Index("ix_part_fruitful", part.c.kind, sqlite_where=_FRUITFUL, postgresql_where=_FRUITFUL)
+Index("ix_part_fruitful", part.c.kind, part.c.hits, sqlite_where=_FRUITFUL, postgresql_where=_FRUITFUL)
 
 lane = Table(
     "lane",

@@ -135,8 +135,8 @@ class _Batch:
         if not hashes:
             return
         # In order, so that the statement and what it touches are the same in every run.
-        for row in self._work.rows(sql.find_by_hash(), hashes=sorted(hashes)):
-            link = dict(row._mapping)
+        for row in self._work.rows_in(sql.find_by_hash, sql.HASHES, sorted(hashes)):
+            link = row._asdict()
             self._known[row.key_hash, key_of(self._work, row)] = link
             self._next_n[row.key_hash] = max(self._next_n.get(row.key_hash, 0), row.n + 1)
 

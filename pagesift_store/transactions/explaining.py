@@ -39,7 +39,7 @@ def explain(connection: Connection, memory: Memory, url: str, now: float) -> Exp
     """Everything known about a URL; None when the store has never seen it."""
     web = read(url)
     key = memory.rewritten(web, memory.rules.key(web))
-    for found in connection.execute(links_sql.find_by_hash(), {"hashes": [key_hash(key)]}):
+    for found in connection.execute(links_sql.find_by_hash(1), {links_sql.HASHES[0]: key_hash(key)}):
         stored = found.key if found.key is not None else memory.rules.key(read(found.url))
         if stored == key:
             row = connection.execute(sql.whole_link(), {"the_id": found.id}).one()

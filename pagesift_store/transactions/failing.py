@@ -153,7 +153,7 @@ def settle(
 
 def _defer_host(work: Work, row: Any, text: str) -> LinkOutcome:
     """The host is out of reach: it rests, the link keeps its place; after too often, all its links are dead."""
-    failures = work.connection.execute(hosts_sql.count_failure(), {"the_host": row.host_id}).scalar_one()
+    failures = work.first(hosts_sql.count_failure(), the_host=row.host_id).failures
     if failures >= HOST_FAILURES:
         outcome = settle(work, row, LinkState.DEAD, reason=text, failures=row.failures + 1)
         _give_up_host(

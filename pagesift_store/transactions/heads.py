@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from pagesift_store.focus.harvest import is_proven
 from pagesift_store.focus.order import Harvest, Head, Heads, choose, set_aside
+from pagesift_store.storage.prepared import Runner, Stream, listed
 from pagesift_store.storage.statements import leases as sql
 from pagesift_store.storage.statements import links as links_sql
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from sqlalchemy import Connection, CursorResult, Select
+    from sqlalchemy import Connection, Select
 
     from pagesift_store.settings import Settings
 
@@ -31,7 +32,7 @@ class Walk:
     """
 
     def __init__(self, connection: Connection, settings: Settings, total: Harvest, now: float) -> None:
-        self._connection = connection
+        self._runner = Runner(connection)
         self._settings = settings
         self._total = total
         self._now = now
@@ -41,24 +42,24 @@ class Walk:
         self._scheduled: dict[int, int] = {}
         self._leased_from: set[int] = set()
         self._took_better = False
-        self._open_results: list[CursorResult[Any]] = []
+        self._streams: list[Stream] = []
         self._heads = Heads(self._walk(sql.walk_heads()))
         self._proven: Heads | None = None
 
     def close(self) -> None:
         """Stop reading. An unfinished read would hold its snapshot of the store beyond the transaction."""
-        for result in self._open_results:
-            result.close()
+        for stream in self._streams:
+            stream.close()
 
-    def _read(self, statement: Select[Any], **more: Any) -> CursorResult[Any]:
+    def _read(self, statement: Select[Any], **more: Any) -> Stream:
         parameters = {
             "now": self._now,
             "max_in_flight": self._settings.max_in_flight,
             "default_delay": self._settings.default_delay,
         }
-        result = self._connection.execute(statement, parameters | more)
-        self._open_results.append(result)
-        return result
+        stream = self._runner.stream(statement, parameters | more)
+        self._streams.append(stream)
+        return stream
 
     def _walk(self, statement: Select[Any], **more: Any) -> Iterator[Head]:
         """Heads as they are read; a lane whose head was leased meanwhile may be met again, and is passed over."""
@@ -69,16 +70,20 @@ class Walk:
                 self._rows[row.lane_id] = row
                 yield _head(row)
 
+    def _in_clusters(self, clusters: list[int]) -> Iterator[Head]:
+        statement, parameters = listed(sql.heads_of_clusters, sql.CLUSTERS, clusters)
+        return self._walk(statement, **parameters)
+
     def _proven_heads(self) -> Iterable[Head]:
         """The heads whose clusters are proven."""
         if self._proven is None:
             delta = self._settings.delta
             proven = [
                 row.id
-                for row in self._connection.execute(sql.fruitful_clusters())
+                for row in self._runner.rows(sql.fruitful_clusters(), {})
                 if is_proven(row.pages, row.hits, *self._total, delta)
             ]
-            self._proven = Heads(self._walk(sql.heads_of_clusters(), clusters=proven) if proven else ())
+            self._proven = Heads(self._in_clusters(proven) if proven else ())
         return _Filtered(self._proven, self._open)
 
     def next(self) -> Head | None:
@@ -104,7 +109,7 @@ class Walk:
         """Whether no link that is not set aside is leased, or due, or about to be ready within a minute."""
         if self._took_better:
             return False
-        due = self._connection.execute(links_sql.next_due()).first()
+        due = self._runner.first(links_sql.next_due(), {})
         if due is not None and due.due_at <= self._now + SOON:
             return False
         coming = (self._read(sql.leased_heads()), self._read(sql.resting_heads(), soon=self._now + SOON))

@@ -63,11 +63,8 @@ def _passages(work: Work, outcome: Outcome) -> tuple[int, int, list[int]]:
     found = outcome.analysis.passages
     if not found:
         return 0, 0, []
-    known = set(
-        work.connection.execute(
-            pages_sql.known_passages(), {"hashes": [passage.hash for passage in found]}
-        ).scalars()
-    )
+    hashes = [passage.hash for passage in found]
+    known = {row.hash for row in work.rows_in(pages_sql.known_passages, pages_sql.HASHES, hashes)}
     new = [passage for passage in found if passage.hash not in known]
     work.run_many(pages_sql.add_passages(), [{"hash": passage.hash} for passage in new])
     tokens = sum(passage.tokens for passage in found)

@@ -64,7 +64,7 @@ def _lease(work: Work, row: Any, expires: float, delay: float) -> Lease:
         if known is not None:
             etag, last_modified = known
     if row.parent_id is not None:
-        parent_url = work.connection.execute(sql.url_of(), {"the_id": row.parent_id}).scalar()
+        parent_url = work.first(sql.url_of(), the_id=row.parent_id).url
     return Lease(
         store_id=work.crawl.store_id,
         link_id=row.id,

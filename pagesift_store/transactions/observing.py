@@ -180,7 +180,7 @@ def kind_of(status: int) -> tuple[FailKind, bool]:
 def _unchanged(work: Work, row: Any, page: Page, digest: bytes) -> Observation:
     """304: the page is as it was. Validators and relevance stay, no statistic takes it in."""
     known = work.first(pages_sql.last_page(), the_link=row.id)
-    kept = {} if known is None else dict(known._mapping)
+    kept = {} if known is None else known._asdict()
     kept.pop("id", None)
     interval = revisiting.interval(work, known, changed=False)
     work.run(

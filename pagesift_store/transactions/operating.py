@@ -65,7 +65,7 @@ def set_robots(work: Work, name: str, status: int | None, asked: float | None) -
             values["note"] = note
     host_id = _host_id(work, name)
     if status is None or status >= 500 or status == 429:
-        failures = work.connection.execute(sql.count_failure(), {"the_host": host_id}).scalar_one()
+        failures = work.first(sql.count_failure(), the_host=host_id).failures
         values["robots_until"] = work.now + backoff(failures)
         work.run(sql.rest(), the_host=host_id, until=values["robots_until"])
         answer = "no answer" if status is None else f"status {status}"

@@ -37,7 +37,7 @@ def register(work: Work, name: str | None) -> int:
             "started": me.started,
         }
     else:
-        owner = {"name": name}
+        owner = {"name": name, "boot": None, "namespace": None, "pid": None, "started": None}
     return work.insert(crawl_sql.add_owner(), **owner, opened_at=work.now)
 
 
@@ -66,6 +66,8 @@ def free(work: Work, owners: Sequence[int]) -> int:
     """Give back the leases of some owners, and forget those that are processes; returns the links freed."""
     if not owners:
         return 0
-    freed = moves.give_back(work, work.rows(links_sql.owned_links(), owners=list(owners)))
+    freed = sum(
+        moves.give_back(work, work.rows(links_sql.owned_links(), the_owner=owner)) for owner in owners
+    )
     work.run_many(crawl_sql.drop_owner(), [{"the_id": owner} for owner in owners])
     return freed

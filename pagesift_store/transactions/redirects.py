@@ -101,7 +101,7 @@ def _alias(work: Work, row: Any, web: WebUrl, seen: set[str], *, only_new: bool 
         return None
     seen.add(key)
     digest = key_hash(key)
-    same_hash = work.rows(sql.find_by_hash(), hashes=[digest])
+    same_hash = work.rows_in(sql.find_by_hash, sql.HASHES, [digest])
     known = next((found for found in same_hash if key_of(work, found) == key), None)
     if known is None:
         _insert(work, row, web, key, digest, max((found.n + 1 for found in same_hash), default=0))

@@ -12,6 +12,7 @@ from pagesift_store.focus.score import Weights
 from pagesift_store.focus.text import QueryTerms
 from pagesift_store.focus.weights import coverage
 from pagesift_store.settings import Settings
+from pagesift_store.storage.prepared import Runner
 from pagesift_store.storage.statements import crawl as crawl_sql
 from pagesift_store.storage.statements import pages as pages_sql
 from pagesift_store.transactions.texts import clean
@@ -23,7 +24,7 @@ from pagesift_store.urls.rewrite import RewriteRule, RewriteSet
 from pagesift_store.urls.scope import Scope, ScopeEntry, ScopeKind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from sqlalchemy import Connection, Executable
 
@@ -204,15 +205,17 @@ class Work:
         connection: inside `BEGIN IMMEDIATE`.
         memory: what is remembered of the store; changed along with the rows.
         now: the moment of the call.
+        runner: runs prepared statements on the same connection.
         refused: URLs refused in this transaction: reason → (count, an example).
     """
 
-    __slots__ = ("_saved", "connection", "memory", "now", "refused")
+    __slots__ = ("_saved", "connection", "memory", "now", "refused", "runner")
 
     def __init__(self, connection: Connection, memory: Memory, now: float) -> None:
         self.connection = connection
         self.memory = memory
         self.now = now
+        self.runner = Runner(connection)
         self.refused: dict[Refusal, tuple[int, str]] = {}
         self._saved = _counters(memory.crawl)
 
@@ -233,25 +236,30 @@ class Work:
 
     def rows(self, statement: Executable, **parameters: Any) -> Sequence[Any]:
         """All rows of a question."""
-        return self.connection.execute(statement, parameters).all()
+        return self.runner.rows(statement, parameters)
+
+    def rows_in(
+        self, statement_of: Callable[[int], Executable], names: Sequence[str], values: Sequence[Any]
+    ) -> Sequence[Any]:
+        """All rows of a question about a list of 1 to 500 values; see `storage.prepared`."""
+        return self.runner.rows_in(statement_of, names, values)
 
     def first(self, statement: Executable, **parameters: Any) -> Any:
         """The first row of a question; None when there is none."""
-        return self.connection.execute(statement, parameters).first()
+        return self.runner.first(statement, parameters)
 
     def run(self, statement: Executable, **parameters: Any) -> int:
         """Run a change; returns the rows it touched."""
-        return self.connection.execute(statement, parameters).rowcount
+        return self.runner.run(statement, parameters)
 
     def insert(self, statement: Executable, **parameters: Any) -> int:
         """Insert one row; returns its id."""
-        made = self.connection.execute(statement, parameters).inserted_primary_key
-        return int(made[0]) if made is not None else 0
+        return self.runner.insert(statement, parameters)
 
     def run_many(self, statement: Executable, parameters: Sequence[Mapping[str, Any]]) -> None:
         """Run a change for each set of parameters; none at all for none."""
         if parameters:
-            self.connection.execute(statement, parameters)
+            self.runner.run_many(statement, parameters)
 
     def moved(self, before: LinkState | None, after: LinkState | None, links: int = 1) -> None:
         """Count links that went from one state to another; None is "not in the store"."""

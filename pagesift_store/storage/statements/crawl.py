@@ -118,13 +118,14 @@ def read_scope() -> Select[str, str]:
 @cache
 def add_scope() -> Insert:
     """Add an entry unless it is there; parameters `host`, `prefix`."""
-    return upsert(scope).on_conflict_do_nothing(index_elements=["host", "prefix"])
+    new = upsert(scope).values(host=bindparam("host"), prefix=bindparam("prefix"))
+    return new.on_conflict_do_nothing(index_elements=["host", "prefix"])
 
 
 @cache
 def count_refusal() -> Insert:
     """Count refused URLs; parameters `reason`, `refused`, `example` (the first one is kept)."""
-    new = upsert(refusal)
+    new = upsert(refusal).values({name: bindparam(name) for name in ("reason", "refused", "example")})
     return new.on_conflict_do_update(
         index_elements=["reason"], set_={"refused": refusal.c.refused + new.excluded.refused}
     )
@@ -138,8 +139,10 @@ def read_refusals() -> Select[Any]:
 
 @cache
 def add_owner() -> Insert:
-    """A new owner of leases; parameters are the columns of `owner`."""
-    return insert(owner)
+    """A new owner of leases; parameters are the columns of `owner` but its id."""
+    return insert(owner).values(
+        {column.name: bindparam(column.name) for column in owner.c if column.name != "id"}
+    )
 
 
 @cache

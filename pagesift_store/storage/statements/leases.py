@@ -65,19 +65,26 @@ def walk_heads() -> Select[Any]:
 
 @cache
 def fruitful_clusters() -> Select[Any]:
-    """Clusters with a hit; others cannot be proven. Served by ix_part_fruitful."""
-    return select(part.c.id, part.c.pages, part.c.hits).where(
-        part.c.kind == literal_column("'cluster'"), part.c.hits > literal_column("0")
+    """Clusters with a hit, the 500 with most; others cannot be proven. Served by ix_part_fruitful."""
+    return (
+        select(part.c.id, part.c.pages, part.c.hits)
+        .where(part.c.kind == literal_column("'cluster'"), part.c.hits > literal_column("0"))
+        .order_by(part.c.hits.desc(), part.c.id)
+        .limit(len(CLUSTERS))
     )
 
 
+CLUSTERS = tuple(f"cluster_{i}" for i in range(500))
+"""Names of the parameters of `heads_of_clusters`."""
+
+
 @cache
-def heads_of_clusters() -> Select[Any]:
-    """As `walk_heads`, of some clusters only; parameter `clusters` besides. Served by ix_lane_cluster_id."""
+def heads_of_clusters(size: int) -> Select[Any]:
+    """As `walk_heads`, of `size` clusters only; parameters `CLUSTERS` besides. Served by ix_lane_cluster_id."""
     return (
         _heads()
         .where(
-            lane.c.cluster_id.in_(bindparam("clusters", expanding=True)),
+            lane.c.cluster_id.in_([bindparam(name) for name in CLUSTERS[:size]]),
             lane.c.head_id.is_not(None),
             _open_now(),
         )

@@ -64,9 +64,13 @@ _NEW = (
 )
 
 
+HASHES = tuple(f"hash_{i}" for i in range(500))
+"""Names of the parameters of `find_by_hash`."""
+
+
 @cache
-def find_by_hash() -> Select[Any]:
-    """Links whose key has one of some hashes; parameter `hashes`. Served by the unique index on (key_hash, n)."""
+def find_by_hash(size: int) -> Select[Any]:
+    """Links whose key has one of `size` hashes; parameters `HASHES`. Served by the unique index on (key_hash, n)."""
     columns = (
         "id",
         "key_hash",
@@ -81,7 +85,7 @@ def find_by_hash() -> Select[Any]:
         "alias_of",
     )
     return select(*(link.c[name] for name in (*columns, *RAISED))).where(
-        link.c.key_hash.in_(bindparam("hashes", expanding=True))
+        link.c.key_hash.in_([bindparam(name) for name in HASHES[:size]])
     )
 
 
@@ -225,8 +229,8 @@ def expired_links() -> Select[Any]:
 
 @cache
 def owned_links() -> Select[Any]:
-    """Leased links of some owners; parameter `owners`. Served by ix_link_lease, which holds leased links only."""
-    return _held().where(link.c.owner_id.in_(bindparam("owners", expanding=True)))
+    """Leased links of an owner; parameter `the_owner`. Served by ix_link_lease, which holds leased links only."""
+    return _held().where(link.c.owner_id == bindparam("the_owner"))
 
 
 def _held() -> Select[Any]:

@@ -72,7 +72,7 @@ def same_blank() -> Select[int]:
 @cache
 def count_template() -> Insert:
     """One more page of a template; parameters `hash`, `text`, `fetched`, `repeated`. Returns its counts."""
-    new = upsert(template)
+    new = upsert(template).values({name: bindparam(name) for name in ("hash", "text", "fetched", "repeated")})
     return new.on_conflict_do_update(
         index_elements=["hash"],
         set_={
@@ -98,16 +98,20 @@ def demoted_templates() -> Select[int]:
     return select(template.c.hash).where(template.c.demoted == literal_column("true"))
 
 
+HASHES = tuple(f"hash_{i}" for i in range(64))
+"""Names of the parameters of `known_passages`."""
+
+
 @cache
-def known_passages() -> Select[int]:
-    """Which of some passages were seen before; parameter `hashes`."""
-    return select(passage.c.hash).where(passage.c.hash.in_(bindparam("hashes", expanding=True)))
+def known_passages(size: int) -> Select[int]:
+    """Which of `size` passages were seen before; parameters `HASHES`."""
+    return select(passage.c.hash).where(passage.c.hash.in_([bindparam(name) for name in HASHES[:size]]))
 
 
 @cache
 def add_passages() -> Insert:
     """Passages seen now; parameter `hash`."""
-    return upsert(passage).on_conflict_do_nothing(index_elements=["hash"])
+    return upsert(passage).values(hash=bindparam("hash")).on_conflict_do_nothing(index_elements=["hash"])
 
 
 @cache
