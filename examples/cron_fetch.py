@@ -75,8 +75,13 @@ class Fetcher:
             target = ("/" + url.split("/", 3)[3]).encode()
             with self.client.stream("GET", url, headers=headers, extensions={"target": target}) as answer:
                 if answer.next_request is None:
-                    return parse_page(read_body(answer, deadline), url, status=answer.status_code,
-                                      headers=answer.headers, redirects=hops)
+                    return parse_page(
+                        read_body(answer, deadline),
+                        url,
+                        status=answer.status_code,
+                        headers=answer.headers,
+                        redirects=hops,
+                    )
             hops.append(url)
             url = str(answer.next_request.url.copy_with(fragment=None))
         return Page(url=url, redirects=hops)  # the store knows a redirect loop when it sees one

@@ -148,8 +148,15 @@ class Demo:
 
     def command(self, pages: int) -> list[str]:
         """The fetcher's command line, as it would stand in a crontab."""
-        return [sys.executable, str(HERE / "cron_fetch.py"), str(self.store), "--seed", self.site.url,
-                "--pages", str(pages)]
+        return [
+            sys.executable,
+            str(HERE / "cron_fetch.py"),
+            str(self.store),
+            "--seed",
+            self.site.url,
+            "--pages",
+            str(pages),
+        ]
 
     def run(self) -> bool:
         """One run of the fetcher. Returns whether the crawl goes on."""
@@ -189,9 +196,11 @@ class Demo:
 
     def stored_paths(self) -> set[str]:
         """Path and query of every page in the store, as the server knows it."""
-        urls = self.rows("SELECT coalesce(page.url, link.url) FROM page JOIN link ON link.id = page.link_id "
-                         "WHERE page.error IS NULL")
-        parts = (urlsplit(url) for url, in urls)
+        urls = self.rows(
+            "SELECT coalesce(page.url, link.url) FROM page JOIN link ON link.id = page.link_id "
+            "WHERE page.error IS NULL"
+        )
+        parts = (urlsplit(url) for (url,) in urls)
         return {part.path + (f"?{part.query}" if part.query else "") for part in parts}
 
     def faults(self) -> list[str]:
@@ -208,8 +217,9 @@ class Demo:
             f"claims left over: {claims}": claims == [(0,)] and "leased" not in held,
             "SQLite finds the file damaged": whole,
             f"fetched but not in the store: {sorted(missing)}": not missing,
-            f"{self.job.forbidden} was fetched although robots.txt forbids it":
-                all(request.path != self.job.forbidden for request in self.site.log),
+            f"{self.job.forbidden} was fetched although robots.txt forbids it": all(
+                request.path != self.job.forbidden for request in self.site.log
+            ),
         }
         return [fault for fault, fine in checks.items() if not fine]
 
@@ -223,7 +233,7 @@ class Demo:
     def numbers(self) -> str:
         """The outcome in plain numbers."""
         status = self.status()
-        (refused,), = self.rows("SELECT count(*) FROM link WHERE state = 'dead' AND reason LIKE 'robots%'")
+        ((refused,),) = self.rows("SELECT count(*) FROM link WHERE state = 'dead' AND reason LIKE 'robots%'")
         lines = {
             "pages fetched": status.pages,
             "relevant ones": status.relevant,

@@ -28,8 +28,18 @@ PRINTED = ("visa/apply.html", "visa/documents.html", "fees/payment.html", "libra
 """Pages with a print view. The address differs, the text does not."""
 CALENDAR_YEARS = (2025, 2026)
 MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
-    "November", "December",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
 )
 
 
@@ -82,16 +92,27 @@ def entries_of(source: str) -> Iterator[Entry]:
 
 
 WHO = (
-    "The rowing club", "A team of the marine laboratory", "The students' choir", "The school of nursing",
-    "The chess society", "A group of second-year historians",
+    "The rowing club",
+    "A team of the marine laboratory",
+    "The students' choir",
+    "The school of nursing",
+    "The chess society",
+    "A group of second-year historians",
 )
 DID = (
-    "has won the regional prize", "opened its doors to the town", "looks for new members",
-    "found something unexpected in the harbour", "celebrates its fiftieth year", "is back from a long tour",
+    "has won the regional prize",
+    "opened its doors to the town",
+    "looks for new members",
+    "found something unexpected in the harbour",
+    "celebrates its fiftieth year",
+    "is back from a long tour",
 )
 AND = (
-    "Tea was served.", "More than two hundred people came.", "Photographs hang in the hall until Friday.",
-    "The rector called it a good day for the town.", "Whoever wants to help is asked to write to the office.",
+    "Tea was served.",
+    "More than two hundred people came.",
+    "Photographs hang in the hall until Friday.",
+    "The rector called it a good day for the town.",
+    "Whoever wants to help is asked to write to the office.",
 )
 HEADLINES = {
     3: (
@@ -118,17 +139,27 @@ def news() -> Iterator[Entry]:
             title, *paragraphs = HEADLINES[number]
         else:
             title = f"{pick(WHO, 'who', number)} {pick(DID, 'did', number)}"
-            paragraphs = [f"{title}, as was announced in {MONTHS[number - 1]}.",
-                          " ".join(dict.fromkeys(pick(AND, number, turn) for turn in range(4)))]
+            paragraphs = [
+                f"{title}, as was announced in {MONTHS[number - 1]}.",
+                " ".join(dict.fromkeys(pick(AND, number, turn) for turn in range(4))),
+            ]
         items.append(Entry(path, title, paragraphs, ("news/index.html",)))
-    yield Entry("news/index.html", "News", ("What happened at Northmoor this year, month by month.",),
-                [item.path for item in items])
+    yield Entry(
+        "news/index.html",
+        "News",
+        ("What happened at Northmoor this year, month by month.",),
+        [item.path for item in items],
+    )
     yield from items
 
 
 WHAT = (
-    "Open lecture: tides and time", "Film night in the old chapel", "Meeting of the senate",
-    "Market of used books", "Concert of the chamber orchestra", "Guided walk along the cliffs",
+    "Open lecture: tides and time",
+    "Film night in the old chapel",
+    "Meeting of the senate",
+    "Market of used books",
+    "Concert of the chamber orchestra",
+    "Guided walk along the cliffs",
     "Rowing against the town",
 )
 
@@ -167,10 +198,17 @@ def layout(entry: Entry, language: Language, pages: dict[str, Entry]) -> str:
     editions = " ".join(f'<a href="{other.root}">{other.code}</a>' for other in LANGUAGES)
     related = [item(root + path, pages[path].title, f": {pages[path].summary}") for path in entry.related]
     lines = [
-        f'<!DOCTYPE html>\n<html lang="{language.code}">', '<head><meta charset="utf-8">',
-        f"<title>{entry.title} - Northmoor</title></head>", "<body>",
-        f'<header><a href="{root}">Northmoor</a> {editions}</header>', "<nav><ul>", *menu, "</ul></nav>",
-        "<main>", f"<h1>{entry.title}</h1>", *(f"<p>{linked(text, root)}</p>" for text in entry.paragraphs),
+        f'<!DOCTYPE html>\n<html lang="{language.code}">',
+        '<head><meta charset="utf-8">',
+        f"<title>{entry.title} - Northmoor</title></head>",
+        "<body>",
+        f'<header><a href="{root}">Northmoor</a> {editions}</header>',
+        "<nav><ul>",
+        *menu,
+        "</ul></nav>",
+        "<main>",
+        f"<h1>{entry.title}</h1>",
+        *(f"<p>{linked(text, root)}</p>" for text in entry.paragraphs),
     ]
     if related:
         lines += [f"<h2>{language.related}</h2>", "<ul>", *related, "</ul>"]
@@ -182,8 +220,12 @@ def footer(entry: Entry, language: Language) -> str:
     """What stands below every page of an edition."""
     if language.root != "/":
         return '<a href="/about/contact.html">Contact</a>'
-    links = ['<a href="/calendar/2025-01.html">Calendar</a>', '<a href="/about/contact.html">Contact</a>',
-             '<a href="/about/privacy.html">Privacy</a>', '<a href="/internal/visa-desk.html">Visa desk</a>']
+    links = [
+        '<a href="/calendar/2025-01.html">Calendar</a>',
+        '<a href="/about/contact.html">Contact</a>',
+        '<a href="/about/privacy.html">Privacy</a>',
+        '<a href="/internal/visa-desk.html">Visa desk</a>',
+    ]
     if entry.path in PRINTED:
         links.insert(0, f'<a href="/{entry.path}?print=1">Print view</a>')
     return " ".join(links)

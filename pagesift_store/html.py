@@ -29,62 +29,27 @@ CONTEXT_CHARS = 400
 MAX_DEPTH = 5_000
 """Containers open at once, above which the rest of a page is not read: the parser is quadratic in it."""
 
-_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
-_PRE = frozenset({"listing", "plaintext", "pre", "xmp"})
-_SECTIONS = frozenset({"article", "main", "section"})
-_TABLE = frozenset({"caption", "table", "tbody", "tfoot", "thead", "tr"})
-_LISTS = frozenset({"dd", "dir", "dl", "dt", "li", "menu", "ol", "ul"})
-_BLOCKS = (
-    _HEADINGS
-    | _PRE
-    | _SECTIONS
-    | _TABLE
-    | _LISTS
-    | {
-        "address",
-        "aside",
-        "blockquote",
-        "body",
-        "center",
-        "details",
-        "dialog",
-        "div",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "header",
-        "hgroup",
-        "hr",
-        "legend",
-        "nav",
-        "p",
-        "search",
-        "summary",
-    }
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_HEADINGS = _names("h1 h2 h3 h4 h5 h6")
+_PRE = _names("listing plaintext pre xmp")
+_SECTIONS = _names("article main section")
+_TABLE = _names("caption table tbody tfoot thead tr")
+_LISTS = _names("dd dir dl dt li menu ol ul")
+_OTHERS = _names(
+    "address aside blockquote body center details dialog div fieldset figcaption figure footer form header "
+    "hgroup hr legend nav p search summary"
 )
-_CELLS = frozenset({"td", "th"})
-_SKIPPED = frozenset(
-    {
-        "datalist",
-        "embed",
-        "iframe",
-        "math",
-        "noembed",
-        "noframes",
-        "object",
-        "script",
-        "select",
-        "style",
-        "template",
-        "textarea",
-    }
-)
-_ASIDE = frozenset({"aside", "audio", "canvas", "nav", "noscript", "search", "video"})
-_ASIDE_ROLES = frozenset({"banner", "complementary", "contentinfo", "navigation", "search"})
+_BLOCKS = _HEADINGS | _PRE | _SECTIONS | _TABLE | _LISTS | _OTHERS
+_CELLS = _names("td th")
+_SKIPPED = _names("datalist embed iframe math noembed noframes object script select style template textarea")
+_ASIDE = _names("aside audio canvas nav noscript search video")
+_ASIDE_ROLES = _names("banner complementary contentinfo navigation search")
 _LINKS = {"a": "href", "area": "href", "frame": "src"}
-_METADATA = frozenset({"base", "html", "link", "meta"})
+_METADATA = _names("base html link meta")
 
 _CONTAINER = re.compile(
     r"(?i)<(/?)(?:address|article|aside|blockquote|center|details|dialog|div|dl|fieldset|figure|font|footer|form|"
@@ -300,11 +265,11 @@ class _Reader:
                 node, scope = child, inner
                 continue
             if inner is not None:
-                self._leave(node, scope, inner)
+                self._boundary(node.tag or "", scope, inner)
             following = node.next
             while following is None and opened:
                 node, scope, inner = opened.pop()
-                self._leave(node, scope, inner)
+                self._boundary(node.tag or "", scope, inner)
                 following = node.next
             node = following
         self._end_block(scope)
@@ -328,9 +293,6 @@ class _Reader:
         elif tag == "br":
             self._divide("\n", scope)
         return inner
-
-    def _leave(self, node: LexborNode, scope: _Scope, inner: _Scope) -> None:
-        self._boundary(node.tag or "", scope, inner)
 
     def _boundary(self, tag: str, outer: _Scope, inner: _Scope) -> None:
         """Blocks and the border of the main text end the line; a cell only divides it."""

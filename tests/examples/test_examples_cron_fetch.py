@@ -158,13 +158,16 @@ def failure(error: Exception, cause: Exception | None = None) -> Exception:
     return error
 
 
-@pytest.mark.parametrize(("error", "kind"), [
-    (failure(httpx.ConnectError("x"), socket.gaierror(-2, "unknown")), "dns"),
-    (failure(httpx.ConnectError("x"), ConnectionRefusedError()), "connect"),
-    (httpx.ReadTimeout("x"), "timeout"),
-    (httpx.ConnectTimeout("x"), "timeout"),
-    (httpx.RemoteProtocolError("x"), "other"),
-])
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (failure(httpx.ConnectError("x"), socket.gaierror(-2, "unknown")), "dns"),
+        (failure(httpx.ConnectError("x"), ConnectionRefusedError()), "connect"),
+        (httpx.ReadTimeout("x"), "timeout"),
+        (httpx.ConnectTimeout("x"), "timeout"),
+        (httpx.RemoteProtocolError("x"), "other"),
+    ],
+)
 def test_failures_have_the_words_of_the_store(
     frontier: Frontier, fetcher: Any, web: Web, error: Exception, kind: str
 ) -> None:
@@ -197,8 +200,18 @@ def site(tmp_path: Path) -> Iterator[Any]:
 
 
 def started(store: Path, site: Any, *options: str) -> subprocess.Popen[str]:
-    command = [sys.executable, str(EXAMPLES / "cron_fetch.py"), str(store), "--query", "visa", "--delay", "0",
-               "--seed", f"{site.url}0.html", *options]
+    command = [
+        sys.executable,
+        str(EXAMPLES / "cron_fetch.py"),
+        str(store),
+        "--query",
+        "visa",
+        "--delay",
+        "0",
+        "--seed",
+        f"{site.url}0.html",
+        *options,
+    ]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -245,7 +258,14 @@ def test_a_signal_gives_back_what_is_leased(tmp_path: Path, site: Any, number: s
 
 
 def test_the_demo_ends_well(tmp_path: Path) -> None:
-    command = [sys.executable, str(EXAMPLES / "demo.py"), "--store", str(tmp_path / "demo.db"), "--pages", "40"]
+    command = [
+        sys.executable,
+        str(EXAMPLES / "demo.py"),
+        "--store",
+        str(tmp_path / "demo.db"),
+        "--pages",
+        "40",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "the store is consistent" in done.stdout

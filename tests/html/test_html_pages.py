@@ -33,19 +33,39 @@ class TestText:
             "<dl><dt>Visa<dd>A permit</dl><pre>a  b\nc</pre>tail"
         )
         assert page.text.split("\n") == [
-            "Fees", "First bold line.", "one", "two", "Term Fee", "Autumn 120", "Visa", "A permit", "a b",
-            "c", "tail",
+            "Fees",
+            "First bold line.",
+            "one",
+            "two",
+            "Term Fee",
+            "Autumn 120",
+            "Visa",
+            "A permit",
+            "a b",
+            "c",
+            "tail",
         ]
 
     def test_a_line_break_is_a_line(self) -> None:
         assert read("<p>one<br>two<br><br>three").text == "one\ntwo\nthree"
 
-    @pytest.mark.parametrize("left_out", [
-        "<nav>menu</nav>", "<header>logo</header>", "<footer>imprint</footer>", "<aside>ads</aside>",
-        "<script>var x</script>", "<style>p {}</style>", "<noscript>turn it on</noscript>",
-        "<template><p>row</p></template>", "<div role=navigation>menu</div>", "<!-- note -->",
-        "<select><option>Albania</select>", "<textarea>type here</textarea>",
-    ])
+    @pytest.mark.parametrize(
+        "left_out",
+        [
+            "<nav>menu</nav>",
+            "<header>logo</header>",
+            "<footer>imprint</footer>",
+            "<aside>ads</aside>",
+            "<script>var x</script>",
+            "<style>p {}</style>",
+            "<noscript>turn it on</noscript>",
+            "<template><p>row</p></template>",
+            "<div role=navigation>menu</div>",
+            "<!-- note -->",
+            "<select><option>Albania</select>",
+            "<textarea>type here</textarea>",
+        ],
+    )
     def test_what_is_no_main_text(self, left_out: str) -> None:
         assert read(f"<body>{left_out}<p>The text</p>{left_out}").text == "The text"
 
@@ -86,37 +106,53 @@ class TestLinks:
             "<noscript><a href=d>D</a></noscript><a href='?q=1&amp;r=2'>E</a>"
         )
         assert [(link.href, link.anchor) for link in page.links] == [
-            ("/n", "N"), ("b", "B"), ("c", "Map of C"), ("d", "D"), ("?q=1&r=2", "E"),
+            ("/n", "N"),
+            ("b", "B"),
+            ("c", "Map of C"),
+            ("d", "D"),
+            ("?q=1&r=2", "E"),
         ]
 
-    @pytest.mark.parametrize("anchor", [
-        "<a>x</a>", "<a name=x>x</a>", "<a href=''>x</a>", "<a href=' #top'>x</a>",
-    ])
+    @pytest.mark.parametrize(
+        "anchor",
+        [
+            "<a>x</a>",
+            "<a name=x>x</a>",
+            "<a href=''>x</a>",
+            "<a href=' #top'>x</a>",
+        ],
+    )
     def test_what_is_no_link(self, anchor: str) -> None:
         assert read(anchor).links == ()
 
-    @pytest.mark.parametrize(("inside", "anchor"), [
-        ("<img alt='Fees  table'>", "Fees table"),
-        ("<img alt=no> Text", "Text"),
-        ("<div>Title</div><div>More</div>", "Title More"),
-        ("<svg><title>Home</title></svg>", "Home"),
-        ("", "Label"),
-    ])
+    @pytest.mark.parametrize(
+        ("inside", "anchor"),
+        [
+            ("<img alt='Fees  table'>", "Fees table"),
+            ("<img alt=no> Text", "Text"),
+            ("<div>Title</div><div>More</div>", "Title More"),
+            ("<svg><title>Home</title></svg>", "Home"),
+            ("", "Label"),
+        ],
+    )
     def test_anchor(self, inside: str, anchor: str) -> None:
         assert read(f"<a href=x aria-label=Label>{inside}</a>").links[0].anchor == anchor
 
-    @pytest.mark.parametrize(("body", "context"), [
-        ("<p>Before <a href=x>the link</a>, after.</p><p>other</p>", "Before the link, after."),
-        ("<div>Intro <a href=x>y</a><p>para</p></div>", "Intro y"),
-        ("<ul><li>first<li><a href=x>y</a> (free)</ul>", "y (free)"),
-        ("<p>one<br>two <a href=x>y</a><br>three", "two y"),
-        ("<p><a href=x>y</a><br>what y is about", "y what y is about"),
-        ("<tr><table><td>2024<td>see <a href=x>y</a><td>visa", "see y"),
-        ("<table><tr><td>2024<td><a href=x>y</a><td>visa", "2024 y visa"),
-        ("<pre>a 1\n<a href=x>y</a>  2K\nb 3</pre>", "y 2K"),
-        ("<a href=x><div><img alt=q></div><div>Card text</div></a>", "Card text"),
-        ("<p>See <a href=x><img alt=q></a> there", "See there"),
-    ])
+    @pytest.mark.parametrize(
+        ("body", "context"),
+        [
+            ("<p>Before <a href=x>the link</a>, after.</p><p>other</p>", "Before the link, after."),
+            ("<div>Intro <a href=x>y</a><p>para</p></div>", "Intro y"),
+            ("<ul><li>first<li><a href=x>y</a> (free)</ul>", "y (free)"),
+            ("<p>one<br>two <a href=x>y</a><br>three", "two y"),
+            ("<p><a href=x>y</a><br>what y is about", "y what y is about"),
+            ("<tr><table><td>2024<td>see <a href=x>y</a><td>visa", "see y"),
+            ("<table><tr><td>2024<td><a href=x>y</a><td>visa", "2024 y visa"),
+            ("<pre>a 1\n<a href=x>y</a>  2K\nb 3</pre>", "y 2K"),
+            ("<a href=x><div><img alt=q></div><div>Card text</div></a>", "Card text"),
+            ("<p>See <a href=x><img alt=q></a> there", "See there"),
+        ],
+    )
     def test_context_is_the_block_around(self, body: str, context: str) -> None:
         assert link_to(read(body), "x").context == context
 
@@ -138,10 +174,19 @@ class TestLinks:
         page = read("<a href=a rel='External NOFOLLOW'>x</a><a href=b rel=nofollowed>y</a>")
         assert [link.nofollow for link in page.links] == [True, False]
 
-    @pytest.mark.parametrize(("content", "href"), [
-        ("5; url=/next", "/next"), ("0;URL='/a b'", "/a b"), ('3, url = "/q"x', "/q"), ("0; /bare", "/bare"),
-        ("5", None), ("url=/x", None), ("", None), ("0;url=#top", None),
-    ])
+    @pytest.mark.parametrize(
+        ("content", "href"),
+        [
+            ("5; url=/next", "/next"),
+            ("0;URL='/a b'", "/a b"),
+            ('3, url = "/q"x', "/q"),
+            ("0; /bare", "/bare"),
+            ("5", None),
+            ("url=/x", None),
+            ("", None),
+            ("0;url=#top", None),
+        ],
+    )
     def test_meta_refresh(self, content: str, href: str | None) -> None:
         page = read(f'<meta http-equiv=Refresh content="{escape(content)}">')
         assert [link.href for link in page.links] == ([] if href is None else [href])
@@ -149,29 +194,50 @@ class TestLinks:
 
 class TestHead:
     def test_base_canonical_language(self) -> None:
-        page = read("<html lang=' pt-BR '><base target=x><base href='/b/'><base href='/c/'>"
-                    "<link rel='alternate Canonical' href='/one'><link rel=canonical href='/two'>")
+        page = read(
+            "<html lang=' pt-BR '><base target=x><base href='/b/'><base href='/c/'>"
+            "<link rel='alternate Canonical' href='/one'><link rel=canonical href='/two'>"
+        )
         assert (page.base_url, page.canonical, page.language) == ("/b/", "/one", "pt-BR")
 
-    @pytest.mark.parametrize(("markup", "header", "language"), [
-        ("<html xml:lang=de>", "fr", "de"), ("<html>", "fr, en", "fr"), ("<html lang=''>", "", None),
-    ])
+    @pytest.mark.parametrize(
+        ("markup", "header", "language"),
+        [
+            ("<html xml:lang=de>", "fr", "de"),
+            ("<html>", "fr, en", "fr"),
+            ("<html lang=''>", "", None),
+        ],
+    )
     def test_language(self, markup: str, header: str, language: str | None) -> None:
         assert read(markup, Content_Language=header).language == language
 
-    @pytest.mark.parametrize(("meta", "header", "nofollow", "noindex"), [
-        ("NoFollow", "", True, False), ("noindex,nofollow", "", True, True), ("none", "", True, True),
-        ("index, follow", "", False, False), ("", "noindex", False, True), ("", "none", True, True),
-        ("", "somebot: noindex, nofollow", False, False), ("", "nofollow, somebot: noindex", True, False),
-        ("", "unavailable_after: 25 Jun 2030, nofollow", True, False), ("nofollow", "noindex", True, True),
-    ])
+    @pytest.mark.parametrize(
+        ("meta", "header", "nofollow", "noindex"),
+        [
+            ("NoFollow", "", True, False),
+            ("noindex,nofollow", "", True, True),
+            ("none", "", True, True),
+            ("index, follow", "", False, False),
+            ("", "noindex", False, True),
+            ("", "none", True, True),
+            ("", "somebot: noindex, nofollow", False, False),
+            ("", "nofollow, somebot: noindex", True, False),
+            ("", "unavailable_after: 25 Jun 2030, nofollow", True, False),
+            ("nofollow", "noindex", True, True),
+        ],
+    )
     def test_robots(self, meta: str, header: str, nofollow: bool, noindex: bool) -> None:
         page = read(f"<meta name=ROBOTS content='{meta}'>", X_Robots_Tag=header)
         assert (page.nofollow, page.noindex) == (nofollow, noindex)
 
     def test_headers_are_kept_as_sent(self) -> None:
-        page = read("x", ETAG=' W/"a b"', last_modified="Tue, 1 Jan 2030 0:00:00 GMT", Retry_After="soon",
-                    Content_Type="Text/HTML; x")
+        page = read(
+            "x",
+            ETAG=' W/"a b"',
+            last_modified="Tue, 1 Jan 2030 0:00:00 GMT",
+            Retry_After="soon",
+            Content_Type="Text/HTML; x",
+        )
         assert (page.etag, page.last_modified) == (' W/"a b"', "Tue, 1 Jan 2030 0:00:00 GMT")
         assert (page.retry_after, page.content_type) == ("soon", "Text/HTML; x")
 
@@ -182,25 +248,28 @@ class TestHead:
 
 
 class TestCharset:
-    @pytest.mark.parametrize(("raw", "content_type", "text"), [
-        ("Gebühr".encode(), "", "Gebühr"),
-        ("Gebühr".encode("latin-1"), "", "Gebühr"),
-        ("“Gebühr”".encode("cp1252"), "text/html; charset=ISO-8859-1", "“Gebühr”"),
-        ("плата".encode("koi8-r"), 'text/html;charset="KOI8-R"', "плата"),
-        ("<meta charset=windows-1251>плата".encode("cp1251"), "text/html", "плата"),
-        ("<meta content='text/html; charset=Shift_JIS' http-equiv=x>学費".encode("cp932"), "", "学費"),
-        ("<?xml version='1.0' encoding='gb2312'?>学费".encode("gb18030"), "", "学费"),
-        (b"<!-- <meta charset=koi8-r> --><meta charset=utf-16>" + "ü".encode(), "", "ü"),
-        ("<meta charset=koi8-r>ü".encode(), "text/html; charset=utf-8", "ü"),
-        (b"\xef\xbb\xbf" + "ü".encode(), "text/html; charset=koi8-r", "ü"),
-        (b"\xff\xfe" + "ü".encode("utf-16-le"), "", "ü"),
-        (b"\xfe\xff" + "ü".encode("utf-16-be"), "", "ü"),
-        (b"<p>ok \xfc", "text/html; charset=utf-8", "ok \ufffd"),
-        ("ü".encode(), "text/html; charset=no-such-thing", "ü"),
-        (b"+ADw-p+AD4-", "text/html; charset=utf-7", "+ADw-p+AD4-"),
-        (b"<meta charset=rot13>nop", "", "nop"),
-        ("für ü".encode()[:-1], "", "für"),
-    ])
+    @pytest.mark.parametrize(
+        ("raw", "content_type", "text"),
+        [
+            ("Gebühr".encode(), "", "Gebühr"),
+            ("Gebühr".encode("latin-1"), "", "Gebühr"),
+            ("“Gebühr”".encode("cp1252"), "text/html; charset=ISO-8859-1", "“Gebühr”"),
+            ("плата".encode("koi8-r"), 'text/html;charset="KOI8-R"', "плата"),
+            ("<meta charset=windows-1251>плата".encode("cp1251"), "text/html", "плата"),
+            ("<meta content='text/html; charset=Shift_JIS' http-equiv=x>学費".encode("cp932"), "", "学費"),
+            ("<?xml version='1.0' encoding='gb2312'?>学费".encode("gb18030"), "", "学费"),
+            (b"<!-- <meta charset=koi8-r> --><meta charset=utf-16>" + "ü".encode(), "", "ü"),
+            ("<meta charset=koi8-r>ü".encode(), "text/html; charset=utf-8", "ü"),
+            (b"\xef\xbb\xbf" + "ü".encode(), "text/html; charset=koi8-r", "ü"),
+            (b"\xff\xfe" + "ü".encode("utf-16-le"), "", "ü"),
+            (b"\xfe\xff" + "ü".encode("utf-16-be"), "", "ü"),
+            (b"<p>ok \xfc", "text/html; charset=utf-8", "ok \ufffd"),
+            ("ü".encode(), "text/html; charset=no-such-thing", "ü"),
+            (b"+ADw-p+AD4-", "text/html; charset=utf-7", "+ADw-p+AD4-"),
+            (b"<meta charset=rot13>nop", "", "nop"),
+            ("für ü".encode()[:-1], "", "für"),
+        ],
+    )
     def test_decoding(self, raw: bytes, content_type: str, text: str) -> None:
         assert read(raw, Content_Type=content_type).text == text
 
@@ -210,20 +279,24 @@ class TestCharset:
 
 
 class TestBroken:
-    @pytest.mark.parametrize("body", [
-        "<div>" * 5_000 + "<a href=x>deep</a>",
-        "<div>" * 200_000,
-        "<form><div>" * 2_000 + "<a href=x>deep</a>",
-        "<section><a href=x><table><td>" * 2_000,
-        '<a title="' + "x" * 10_000_000 + '" href=x>y</a>',
-        '<a href="' + "x" * 10_000_000 + '">y</a>',
-        "<b><p></b>" * 5_000,
-        "<" * 500_000,
-        "\0" * 500_000,
-        "<!--" * 200_000,
-        "<svg><title>" * 2_000,
-        "<p><br>" * 20_000,
-    ], ids=lambda body: body[:16])
+    @pytest.mark.parametrize(
+        "body",
+        [
+            "<div>" * 5_000 + "<a href=x>deep</a>",
+            "<div>" * 200_000,
+            "<form><div>" * 2_000 + "<a href=x>deep</a>",
+            "<section><a href=x><table><td>" * 2_000,
+            '<a title="' + "x" * 10_000_000 + '" href=x>y</a>',
+            '<a href="' + "x" * 10_000_000 + '">y</a>',
+            "<b><p></b>" * 5_000,
+            "<" * 500_000,
+            "\0" * 500_000,
+            "<!--" * 200_000,
+            "<svg><title>" * 2_000,
+            "<p><br>" * 20_000,
+        ],
+        ids=lambda body: body[:16],
+    )
     def test_costs_seconds_at_the_most(self, body: str) -> None:
         started = time.process_time()
         read(body)
@@ -238,10 +311,15 @@ class TestBroken:
     def test_closed_containers_do_not_count(self) -> None:
         assert read("<div>x</div>" * 50_000).text.count("x") == 50_000
 
-    @pytest.mark.parametrize("item", [
-        "<li><a href=/x>some words</a>", "<a href=/x>some words</a> ", "<td><a href=/x>some words</a>",
-        "<a href=/x>y</a><br>",
-    ])
+    @pytest.mark.parametrize(
+        "item",
+        [
+            "<li><a href=/x>some words</a>",
+            "<a href=/x>some words</a> ",
+            "<td><a href=/x>some words</a>",
+            "<a href=/x>y</a><br>",
+        ],
+    )
     def test_100_000_links(self, item: str) -> None:
         started = time.process_time()
         page = read("<table><tr>" + item * 100_000)
@@ -261,13 +339,54 @@ class TestBroken:
         assert [link.href for link in page.links] == ["menu.html", "a.html"]
 
 
-MARKUP = st.lists(st.sampled_from([
-    "<a href=x>", "</a>", "<p>", "</p>", "<div role=navigation>", "<table>", "<tr>", "<td>", "<title>",
-    "\n", "<br>", "<h1>", "</h1>", "<nav>", "</nav>", "<html lang=de>", "<meta charset=", "<svg>", "<pre>",
-    "<base href=", "<template>", "<frameset>", "<select>", "<!--", "-->", "<![CDATA[", "&#xD800;", "\0",
-    "<img alt=z>", "<main>", "<meta http-equiv=refresh content=", "<body>", "</body>", "<plaintext>", "'",
-    "<form>", "word ", "\ud800", '"', ">", "<math>",
-]), max_size=60).map("".join)
+MARKUP = st.lists(
+    st.sampled_from(
+        [
+            "<a href=x>",
+            "</a>",
+            "<p>",
+            "</p>",
+            "<div role=navigation>",
+            "<table>",
+            "<tr>",
+            "<td>",
+            "<title>",
+            "\n",
+            "<br>",
+            "<h1>",
+            "</h1>",
+            "<nav>",
+            "</nav>",
+            "<html lang=de>",
+            "<meta charset=",
+            "<svg>",
+            "<pre>",
+            "<base href=",
+            "<template>",
+            "<frameset>",
+            "<select>",
+            "<!--",
+            "-->",
+            "<![CDATA[",
+            "&#xD800;",
+            "\0",
+            "<img alt=z>",
+            "<main>",
+            "<meta http-equiv=refresh content=",
+            "<body>",
+            "</body>",
+            "<plaintext>",
+            "'",
+            "<form>",
+            "word ",
+            "\ud800",
+            '"',
+            ">",
+            "<math>",
+        ]
+    ),
+    max_size=60,
+).map("".join)
 LABELS = ("utf-8", "koi8-r", "sjis", "gb2312", "big5", "euc-kr", "euc-jp", "iso-2022-jp", "utf-16", "mac")
 
 
