@@ -528,7 +528,11 @@ def upgrade() -> None:
             nullable=False,
         ),
         sa.Column(
-            "pair", sa.BigInteger(), autoincrement=False, nullable=False, comment="hash of the two URLs"
+            "pair",
+            sa.BigInteger(),
+            autoincrement=False,
+            nullable=False,
+            comment="hash of the text that the pair shares",
         ),
         sa.ForeignKeyConstraint(
             ["rule_id"], ["rewrite_rule.id"], name=op.f("fk_rewrite_pair_rule_id"), ondelete="CASCADE"

@@ -375,7 +375,13 @@ rewrite_pair = Table(
         primary_key=True,
         autoincrement=False,
     ),
-    Column("pair", BigInteger, primary_key=True, autoincrement=False, comment="hash of the two URLs"),
+    Column(
+        "pair",
+        BigInteger,
+        primary_key=True,
+        autoincrement=False,
+        comment="hash of the text that the pair shares",
+    ),
 )
 
 passage = Table(

@@ -12,7 +12,16 @@ from pagesift_store.focus.analysis import Analysis, analyse
 from pagesift_store.records import Added, FailKind, FoundLink, Lease, LinkState, Observation, Page
 from pagesift_store.storage.statements import hosts as hosts_sql
 from pagesift_store.storage.statements import pages as pages_sql
-from pagesift_store.transactions import ending, failing, learning, moves, redirects, repeats, revisiting
+from pagesift_store.transactions import (
+    ending,
+    failing,
+    learning,
+    moves,
+    redirects,
+    repeats,
+    revisiting,
+    rewriting,
+)
 from pagesift_store.transactions.adding import rejected
 from pagesift_store.transactions.admission import Offer, admit, offer
 from pagesift_store.transactions.leasing import accept
@@ -235,6 +244,8 @@ def _read(work: Work, row: Any, page: Page, digest: bytes, landing: redirects.La
         furniture=is_furniture(web),
     )
     repeat = repeats.find(work, row, web, page, analysis, landing)
+    if not row.visits and not landing.outside:
+        rewriting.learn(work, row.id, web, repeat.template, analysis.text_hash)
     return Outcome(row, page, digest, web, landing, analysis, repeat)
 
 

@@ -19,7 +19,7 @@ from pagesift_store.transactions.texts import clean
 from pagesift_store.urls.keys import key_rules
 from pagesift_store.urls.languages import DEFAULT_LANGUAGES, SiteLanguages, is_certain
 from pagesift_store.urls.parts import bare_host, registered_domain
-from pagesift_store.urls.pipeline import UrlRules
+from pagesift_store.urls.pipeline import UrlRules, key_hash
 from pagesift_store.urls.rewrite import RewriteRule, RewriteSet
 from pagesift_store.urls.scope import Scope, ScopeEntry, ScopeKind
 
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from pagesift_store.errors import Refusal
     from pagesift_store.records import LinkState
     from pagesift_store.urls.reading import WebUrl
+
+AUDITED = 50
+"""One in so many URLs that a rewrite rule would change is fetched as found (RULES 1.7)."""
 
 MOST_REMEMBERED = 50_000
 """Hosts, parts and lanes whose ids are kept at hand; beyond that they are looked up again."""
@@ -127,12 +130,23 @@ class Memory:
 
     def politeness_of(self, web: WebUrl) -> str:
         """The name of what shares a delay with this URL's host."""
-        return registered_domain(web.host) if self.settings.politeness == "domain" else bare_host(web.host)
+        return self.politeness_name(web.host)
+
+    def politeness_name(self, host: str) -> str:
+        """The name of what shares a delay with a host."""
+        return registered_domain(host) if self.settings.politeness == "domain" else bare_host(host)
 
     def rewritten(self, web: WebUrl, key: str) -> str:
-        """The key of a URL under the rewrite rules in force on its host, given the key without them."""
+        """The key of a URL under the rewrite rules in force on its host, given the key without them.
+
+        One URL in fifty, always the same ones, keeps its own key: it is fetched as found and so audits the rules.
+        """
         rules = self.rewrites.get(bare_host(web.host))
-        return self.rules.key(web, rules) if rules else key
+        if rules is None:
+            return key
+        rewritten = self.rules.key(web, rules)
+        audited = rewritten != key and int.from_bytes(key_hash(key)[:4], "big") % AUDITED == 0
+        return key if audited else rewritten
 
     def cover(self, mask: int, weights: Weights) -> float:
         """`focus.score.coverage_by_bits` with the weights in use, remembered by mask."""
