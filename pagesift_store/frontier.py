@@ -23,6 +23,7 @@ from pagesift_store.transactions import (
     observing,
     operating,
     ownership,
+    rekeying,
     scoring,
 )
 from pagesift_store.transactions.texts import clean
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
         LinkOutcome,
         Observation,
         Page,
+        Rekeyed,
         Status,
     )
 
@@ -334,6 +336,27 @@ class Frontier:
         self._database.set_durability(settings.durability)
         return settings
 
+    def rekey(self, preset: str, *, dry_run: bool = False) -> Rekeyed:
+        """Move the store to other key rules, or to their present version; links that are one page now are merged.
+
+        Fetched stays over queued, the earliest discovery over later ones; the highest score is kept.
+
+        Args:
+            preset: `strict`, `standard` or `loose`.
+            dry_run: say what would be merged, change nothing.
+
+        Raises:
+            InvalidSettings: no such preset.
+        """
+        try:
+            with self._writing() as work:
+                done = rekeying.rekey(work, preset, dry_run=dry_run)
+                if dry_run:
+                    raise _Undone(done)
+        except _Undone as undone:
+            return undone.result
+        return done
+
     def set_host(
         self,
         host: str,
@@ -429,6 +452,13 @@ class Frontier:
         if self._owner is None or self._owner[0] != pid:
             self._owner = (pid, ownership.register(work, self._worker))
         return self._owner[1]
+
+
+class _Undone(Exception):
+    """Leaves a transaction that was tried only, with what it found."""
+
+    def __init__(self, result: Rekeyed) -> None:
+        self.result = result
 
 
 def _moment(clock: Callable[[], float]) -> float:

@@ -25,6 +25,7 @@ __all__ = [
     "LinkState",
     "Observation",
     "Page",
+    "Rekeyed",
     "Status",
     "Stop",
     "StopReason",
@@ -273,6 +274,25 @@ class LinkOutcome:
     due: float | None = None
     failures: int = 0
     reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rekeyed:
+    """What other key rules make of a store.
+
+    Attributes:
+        preset: name of the rules.
+        version: their version.
+        links: links in the store before.
+        merged: of these, links that another one takes in.
+        examples: up to ten merges, each the URL that stays and those that go.
+    """
+
+    preset: str
+    version: int
+    links: int
+    merged: int
+    examples: Sequence[Sequence[str]] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

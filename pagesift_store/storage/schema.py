@@ -68,12 +68,16 @@ def require_head(connection: Connection, path: Path) -> None:
     if found == HEAD:
         return
     if found is None:
-        raise NotAStore(f"{path} has our mark but no tables of ours; restore a backup")
+        raise _unknown(path)
     if found in revisions():
         raise SchemaTooOld(
             f"{path} has schema {found}, this release needs {HEAD}: run `pagesift-store migrate {path}`"
         )
     raise SchemaTooNew(f"{path} has schema {found}, newer than {HEAD} of this release: update pagesift-store")
+
+
+def _unknown(path: Path) -> NotAStore:
+    return NotAStore(f"{path} has our mark but no tables of ours; restore a backup")
 
 
 def upgrade(connection: Connection, target: str = HEAD) -> list[str]:
@@ -201,7 +205,9 @@ def migrate(path: Path) -> list[str]:
     try:
         with database.writing() as connection:
             found = current(connection)
-            if found is not None and found not in known:
+            if found is None:
+                raise _unknown(path)
+            if found not in known:
                 raise SchemaTooNew(
                     f"{path} has schema {found}, newer than {HEAD} of this release: update pagesift-store"
                 )
