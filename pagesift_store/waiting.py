@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import threading
+import contextlib
+import queue
 import time
 from typing import TYPE_CHECKING
 
@@ -24,11 +25,14 @@ class Waiter:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._stopped = threading.Event()
+        self._stopped = False
+        # Unlike an Event, a SimpleQueue may be put into by a signal handler that interrupted its own thread.
+        self._wake: queue.SimpleQueue[None] = queue.SimpleQueue()
 
     def stop(self) -> None:
         """End every wait, now and later."""
-        self._stopped.set()
+        self._stopped = True
+        self._wake.put(None)
 
     def until(
         self, attempt: Callable[[], list[Lease]], status: Callable[[], Status], limit: float | None
@@ -44,15 +48,18 @@ class Waiter:
             Leases; empty when finished, stopped or out of time.
         """
         deadline = None if limit is None else time.monotonic() + limit
-        while not self._stopped.is_set():
+        while not self._stopped:
             seen = status()
             if seen.state is CrawlState.FINISHED:
                 return []
             pause = LOOK_AGAIN if seen.next_due is None else min(LOOK_AGAIN, seen.next_due - self._clock())
             if deadline is not None:
                 pause = min(pause, deadline - time.monotonic())
-            if pause > 0 and self._stopped.wait(pause):
-                break
+            if pause > 0:
+                with contextlib.suppress(queue.Empty):
+                    self._wake.get(timeout=pause)
+                if self._stopped:
+                    break
             leases = attempt()
             if leases:
                 return leases

@@ -12,6 +12,7 @@ import sqlite3
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError
@@ -43,8 +44,6 @@ WAL_PAGES = 16_000
 CACHE_KIB = 65_536
 """Page cache of the writing connection."""
 
-_HEADER = b"SQLite format 3\x00"
-
 
 def path_of(store: str | os.PathLike[str]) -> Path:
     """The absolute path of a store given as a path or as a `sqlite:///` URL: the process may change its folder later.
@@ -67,7 +66,10 @@ def path_of(store: str | os.PathLike[str]) -> Path:
 
 
 def identify(path: Path) -> None:
-    """Refuse what cannot be a store, by its first bytes and without opening it as a database.
+    """Refuse what cannot be a store, touching nothing.
+
+    The mark is read through SQLite: to open and close the file by ourselves would drop every lock that this process
+    holds on it, whoever took it (https://www.sqlite.org/howtocorrupt.html, 2.2).
 
     Raises:
         StoreUnreachable: a directory, or a file that may not be read.
@@ -77,16 +79,26 @@ def identify(path: Path) -> None:
     if path.is_dir():
         raise StoreUnreachable(f"{path} is a directory; name a file in it")
     try:
-        with path.open("rb") as file:
-            head = file.read(72)
+        size = path.stat().st_size
     except OSError as error:
         raise StoreUnreachable(f"cannot read {path}: {error.strerror}") from error
-    if not head:
+    if size == 0:
         raise StoreEmpty(f"{path} is empty; remove it to create a store there, or restore a backup")
-    if not head.startswith(_HEADER):
-        raise NotAStore(f"{path} is not a SQLite database, so it is no store; name another file")
-    if int.from_bytes(head[68:72], "big") != APPLICATION_ID:
+    if _application_id(path) != APPLICATION_ID:
         raise NotAStore(f"{path} is a SQLite database of another program; name another file")
+
+
+def _application_id(path: Path) -> int:
+    # Immutable: no lock, no log, no file made beside it. The mark was there before the store had its name.
+    address = f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1"
+    try:
+        with contextlib.closing(sqlite3.connect(address, uri=True)) as connection:
+            mark: int = connection.execute("PRAGMA application_id").fetchone()[0]
+            return mark
+    except sqlite3.OperationalError as error:
+        raise StoreUnreachable(f"cannot read {path}: {error}; check its rights") from error
+    except sqlite3.DatabaseError as error:
+        raise NotAStore(f"{path} is not a SQLite database, so it is no store; name another file") from error
 
 
 class Database:

@@ -48,8 +48,8 @@ def land(work: Work, row: Any, page: Page) -> Landing:
     """
     own = read(row.url)
     web = read(page.url, row.url)
-    hops = [own, *_readable(page.redirects, own), web]
-    urls = [hop.url for i, hop in enumerate(hops) if i == 0 or hop.url != hops[i - 1].url]
+    hops = [own, *_later_hops(page, own, web)]
+    urls = [hop.url for hop in hops]
     if len(set(urls)) < len(urls) or len(urls) - 1 > MOST_HOPS:
         return Landing(web, lost="redirect loop")
     outside = not work.memory.rules.scope.admits(web)
@@ -66,15 +66,19 @@ def land(work: Work, row: Any, page: Page) -> Landing:
     return Landing(web, outside=outside, same_as=same_as)
 
 
-def _readable(redirects: Any, base: WebUrl) -> list[WebUrl]:
-    """The hops that are http(s) URLs; what is not cannot be a link and so needs no alias."""
+def _later_hops(page: Page, own: WebUrl, web: WebUrl) -> list[WebUrl]:
+    """The hops after the leased URL, the final one included; what is no http(s) URL cannot be a link and goes."""
+    if not page.redirects:
+        return [] if web.url == own.url else [web]
     found = []
-    for text in redirects:
+    for text in page.redirects:
         try:
-            found.append(read(text, base.url))
+            found.append(read(text, own.url))
         except InvalidUrl:
             continue
-    return found
+    if found and found[0].url == own.url:
+        del found[0]
+    return [*found, web]
 
 
 def _canonical(work: Work, row: Any, page: Page, web: WebUrl, seen: set[str]) -> None:

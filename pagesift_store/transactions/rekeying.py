@@ -35,7 +35,8 @@ def rekey(work: Work, preset: str, *, dry_run: bool) -> Rekeyed:
     sql.fresh.create(work.connection)
     try:
         links = _fill(work)
-        merged, examples = 0, []
+        merged = 0
+        examples: list[tuple[str, ...]] = []
         for group in _groups(work):
             winner = max(group, key=_standing)
             if len(examples) < EXAMPLES:
