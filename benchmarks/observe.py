@@ -1,0 +1,161 @@
+"""What one page costs: lease it, observe it with 30 links and 600 words, beside the floor's two transactions.
+
+    python -m benchmarks.observe
+    python -m benchmarks.observe --pages 10000 --rounds 1 --durability normal
+
+Store and floor take turns, on the same links, each on files that hold the same URLs. Only the calls are timed, not the
+making of pages. Pages that rescored the queue are counted apart as well: their cost grows with the queue, that of a
+page does not.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # "python benchmarks/observe.py" works, too
+
+from benchmarks import workload
+from benchmarks.floor import Floor
+from benchmarks.harness import Figure, Spent, at_least, named, number, parser, ratios, report, settle, sizes
+from benchmarks.stores import CHUNK, WARM_PAGES, copied, crawl_store, scratch
+from pagesift_store import Frontier
+
+BARS = {"normal": 0.25, "full": 0.4}
+
+
+class Round(NamedTuple):
+    """What both spent on the same pages."""
+
+    store: Spent
+    floor: Spent
+    rescores: list[float]
+    """Seconds of the pages that rescored the queue."""
+    rescored: int
+    """Rows that they changed."""
+
+
+class Race:
+    """A store and a floor that crawl the same web in turns."""
+
+    def __init__(self, frontier: Frontier, floor: Floor, seeds: int) -> None:
+        self._frontier = frontier
+        self._floor = floor
+        self._seeds = seeds
+        self._page = WARM_PAGES
+
+    def round(self, pages: int) -> Round:
+        """Both crawl the next `pages` pages; the floor first, then the store."""
+        first, self._page = self._page, self._page + pages
+        floor = Spent()
+        for page in range(first, self._page):
+            found = workload.linked_numbers(page, self._seeds)
+            items = [(workload.url(number), workload.given_score(number)) for number in found]
+            with floor.timed():
+                taken = self._floor.lease()
+                if taken is not None:
+                    self._floor.complete(taken[0], items)
+        store, rescores, rescored = Spent(), list[float](), 0
+        for page in range(first, self._page):
+            links = workload.links(page, self._seeds)
+            with store.timed():
+                (lease,) = self._frontier.lease(1)
+            content = workload.page(workload.number_of(lease.url), links)
+            with store.timed():
+                outcome = self._frontier.observe(lease, content)
+            # One page is one lap, as on the floor.
+            lap = store.laps.pop() + store.laps.pop()
+            store.laps.append(lap)
+            if outcome.rescored:
+                rescores.append(lap)
+                rescored += outcome.rescored
+        return Round(store, floor, rescores, rescored)
+
+
+def fill(floor: Floor, seeds: int) -> None:
+    """Give the floor the URLs that a crawl store knows, and as many finished pages."""
+    known = seeds + workload.NEW * WARM_PAGES
+    for start in range(0, known, CHUNK):
+        numbers = range(start, min(known, start + CHUNK))
+        floor.add((workload.url(number), workload.given_score(number)) for number in numbers)
+    for _ in range(WARM_PAGES):
+        taken = floor.lease()
+        if taken is not None:
+            floor.complete(taken[0], ())
+
+
+def measure(queued: int, pages: int, rounds: int, durability: str) -> list[Figure]:
+    """The figures of one durability."""
+    base = crawl_store(queued)
+    with scratch("observe") as path, scratch("observe-floor") as floor_path:
+        floor = Floor(floor_path, durability)
+        fill(floor, queued)
+        with Frontier.open(copied(base, path)) as frontier:
+            frontier.configure(durability=durability)
+            race = Race(frontier, floor, queued)
+            settle()
+            return figures([race.round(pages) for _ in range(rounds)], pages, queued, durability)
+
+
+def figures(rounds: list[Round], pages: int, queued: int, durability: str) -> list[Figure]:
+    """Rates and shares out of the rounds."""
+    store = [pages / each.store.wall for each in rounds]
+    floor = [pages / each.floor.wall for each in rounds]
+    cpu = [each.store.cpu / pages * 1e3 for each in rounds]
+    floor_cpu = [each.floor.cpu / pages * 1e3 for each in rounds]
+    plain = [(pages - len(each.rescores)) / (each.store.wall - sum(each.rescores)) for each in rounds]
+    ratio, rescores = ratios(store, floor), [lap for each in rounds for lap in each.rescores]
+    laps = sorted(lap for each in rounds for lap in each.store.laps)
+    share = (sum(rescores) - len(rescores) * median(laps)) / sum(each.store.wall for each in rounds)
+    what = f"lease + observe, {durability}, {named(queued)} queued"
+    return [
+        Figure(
+            name=what,
+            value=median(store),
+            unit="pages/s",
+            floor=median(floor),
+            ratio=ratio,
+            cpu_ms=median(cpu),
+            floor_cpu_ms=median(floor_cpu),
+            **at_least(ratio, BARS[durability]),
+            note=f"{number(median(store) * workload.LINKS)} links/s; CPU ratio "
+            f"{number(ratios(floor_cpu, cpu), 2)}; ms a page: p50 {number(laps[len(laps) // 2] * 1e3)}, "
+            f"p99 {number(laps[int(len(laps) * 0.99)] * 1e3)}",
+        ),
+        Figure(
+            name="… pages that rescored nothing",
+            value=median(plain),
+            unit="pages/s",
+            floor=median(floor),
+            ratio=ratios(plain, floor),
+        ),
+        Figure(
+            name="… share of the time in rescores",
+            value=max(share, 0.0) * 100,
+            unit="%",
+            bar="≤ 15 % over 10,000 pages",
+            met=share <= 0.15 if pages * len(rounds) >= 10_000 else None,
+            note=f"{len(rescores)} in {pages * len(rounds):,} pages, {sum(r.rescored for r in rounds):,} rows",
+        ),
+    ]
+
+
+def main() -> None:
+    """Measure and print."""
+    options = parser("What one page costs, beside a hand-tuned floor.")
+    options.add_argument("--queued", type=sizes, default=[100_000], help="links queued (100k)")
+    options.add_argument("--pages", type=int, default=300, help="pages a round (300)")
+    options.add_argument("--rounds", type=int, default=7, help="rounds, in turns (7)")
+    options.add_argument("--durability", choices=("full", "normal"), help="one of them only")
+    chosen = options.parse_args()
+    found: list[Figure] = []
+    for queued in chosen.queued:
+        for durability in (chosen.durability,) if chosen.durability else ("normal", "full"):
+            found += measure(queued, chosen.pages, chosen.rounds, durability)
+    report(found, chosen.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,152 @@
+"""Stores to measure on: built once below `.bench/`, then copied for each measurement.
+
+A store's file is named by what is in it and by the schema, so a new schema makes new ones. `make clean`, or removing
+the folder, makes all of them anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sqlite3
+import sys
+import time
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks import workload
+from benchmarks.harness import BENCH, named
+from pagesift_store import FoundLink, Frontier, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+CHUNK = 5_000
+"""Links added in one transaction."""
+
+WARM_PAGES = 300
+"""Pages that a crawl store has behind it: by then the first, large changes of the weights are over."""
+
+SETTINGS = Settings(scope="any", default_delay=0.0, max_in_flight=1_000_000, durability="normal")
+"""No host makes a measurement wait. Durability is set on the copy."""
+
+
+def crawl_store(queued: int, *, hitting: bool = False) -> Path:
+    """A crawl after `WARM_PAGES` pages, with `queued` links added before the first of them.
+
+    Args:
+        queued: links added.
+        hitting: every one of them holds a term of the query, and nothing was fetched.
+    """
+
+    def fill(frontier: Frontier) -> None:
+        _add(frontier, (workload.found_link(number, hitting=hitting) for number in range(queued)))
+        if not hitting:
+            for page in range(WARM_PAGES):
+                step(frontier, page, queued)
+
+    return _built(f"{'hitting' if hitting else 'crawl'}-{named(queued)}", fill)
+
+
+def step(frontier: Frontier, page: int, seeds: int) -> None:
+    """Fetch and observe the best link as page number `page`."""
+    (lease,) = frontier.lease(1)
+    frontier.observe(lease, workload.page(workload.number_of(lease.url), workload.links(page, seeds)))
+
+
+def spread_store(queued: int, *, hosts: int = 200, lanes: int = 1_000) -> Path:
+    """`queued` links with scores of their own, spread evenly over hosts and lanes."""
+
+    def fill(frontier: Frontier) -> None:
+        _add(
+            frontier,
+            (
+                FoundLink(workload.spread_url(number, hosts, lanes), score=workload.given_score(number))
+                for number in range(queued)
+            ),
+        )
+
+    return _built(f"spread-{named(queued)}-{named(lanes)}-lanes", fill)
+
+
+def derived(name: str, base: Path, change: Callable[[Path], None]) -> Path:
+    """A kept copy of a kept store with one change made to it."""
+    target = base.with_name(f"{name}-{base.name}")
+    if not target.exists():
+        draft = copied(base, target.with_suffix(".draft"))
+        change(draft)
+        draft.rename(target)
+    return target
+
+
+def copied(store: Path, target: Path) -> Path:
+    """A copy of a closed store, in the place of what was there before."""
+    removed(target)
+    shutil.copyfile(store, target)
+    return target
+
+
+def removed(store: Path) -> None:
+    """Remove a store and its log."""
+    for suffix in ("", "-wal", "-shm"):
+        store.with_name(store.name + suffix).unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def scratch(name: str) -> Iterator[Path]:
+    """A path for a store that is removed afterwards."""
+    BENCH.mkdir(exist_ok=True)
+    path = BENCH / f"{name}.tmp"
+    removed(path)
+    try:
+        yield path
+    finally:
+        removed(path)
+
+
+@contextlib.contextmanager
+def sql(store: Path) -> Iterator[sqlite3.Connection]:
+    """The store as plain SQLite, for what no crawl does; one transaction."""
+    connection = sqlite3.connect(store)
+    try:
+        with connection:
+            yield connection
+    finally:
+        connection.close()
+
+
+def _add(frontier: Frontier, links: Iterable[FoundLink]) -> None:
+    chunk: list[FoundLink] = []
+    for link in links:
+        chunk.append(link)
+        if len(chunk) == CHUNK:
+            frontier.add(chunk, depth=1)
+            chunk = []
+    frontier.add(chunk, depth=1)
+
+
+def _built(name: str, fill: Callable[[Frontier], None]) -> Path:
+    path = BENCH / f"{name}-{_schema()}.store"
+    if path.exists():
+        return path
+    print(f"building {path.name} …", end="", file=sys.stderr, flush=True)
+    start, draft = time.perf_counter(), path.with_suffix(".draft")
+    removed(draft)
+    with Frontier.open(draft, query=workload.QUERY, settings=SETTINGS) as frontier:
+        fill(frontier)
+    draft.rename(path)
+    print(f" {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
+    return path
+
+
+def _schema() -> str:
+    """Eight characters that change with the tables, and with the web that the stores are made of."""
+    with scratch("schema") as path:
+        Frontier.open(path, query=workload.QUERY, settings=SETTINGS).close()
+        with sql(path) as connection:
+            made = "".join(
+                str(row[0]) for row in connection.execute("SELECT sql FROM sqlite_master ORDER BY 1")
+            )
+    web = Path(workload.__file__).read_text()
+    return blake2b((made + web).encode(), digest_size=4).hexdigest()

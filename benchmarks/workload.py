@@ -1,0 +1,209 @@
+"""A crawl made of numbers: URLs, links with their texts, and pages, each a pure function of its number.
+
+Nothing is stored and nothing is fetched, so every process sees the same web without a file outside this folder.
+
+- 2,000 hosts by Zipf's law, twelve sections each; URLs are canonical and of about 80 characters.
+- A tenth of the sections is about the query. Links into them carry its words in anchor, context and path more
+  often than others, and their pages are relevant more often, so that there is something to learn.
+- Page number p of a crawl carries 30 links: 18 to URLs known by then, the early ones preferred as navigation
+  prefers them, and 12 to new ones, whichever URL is fetched as page p. Every store thus does the same work.
+- A page has 600 words in lines of 40, and a title.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from bisect import bisect_left
+from hashlib import blake2b
+from itertools import accumulate
+
+from pagesift_store import FoundLink, Page
+
+QUERY = "student visa fees"
+QUERY_WORDS = tuple(QUERY.split())
+
+HOSTS = 2_000
+LINKS = 30
+KNOWN = 18
+NEW = LINKS - KNOWN
+WORDS_PER_PAGE = 600
+WORDS_PER_LINE = 40
+
+_NAMES = (
+    "amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "haven", "inlet", "juniper", "kestrel",
+    "linden", "meadow", "north", "orchard", "prairie", "quarry", "ridge", "summit", "timber", "upland",
+    "valley", "willow", "yarrow",
+)  # fmt: skip
+_SECTIONS = (
+    "admissions", "research", "library", "campus", "courses", "services",
+    "faculty", "guides", "students", "international", "news", "projects",
+)  # fmt: skip
+_SLUGS = (
+    "annual", "building", "calendar", "degree", "economics", "exchange", "geology", "handbook", "history",
+    "housing", "language", "lecture", "letter", "machine", "medicine", "membership", "music", "office",
+    "partner", "physics", "program", "report", "science", "seminar", "series", "society", "statistics",
+    "summer", "support", "theatre", "thesis", "training", "transport", "winter", "workshop", "writing",
+)  # fmt: skip
+_DOMAINS = ("edu", "org", "net", "ac.uk", "info")
+_NUMBER = re.compile(r"n(\d{8})")
+
+
+def _shares(count: int) -> list[float]:
+    """Zipf's law: the n-th gets a share of 1/n; summed up, the last is 1."""
+    sums = list(accumulate(1 / rank for rank in range(1, count + 1)))
+    return [share / sums[-1] for share in sums]
+
+
+def _invented(count: int) -> list[str]:
+    """Words that look like words."""
+    rng = random.Random(1)
+    heads = [a + b for a in "bdfgklmnprstvw" for b in "aeiou"]
+    tails = ("", "n", "r", "s", "l", "t")
+    return ["".join(rng.choices(heads, k=rng.choice((1, 2, 2, 3)))) + rng.choice(tails) for _ in range(count)]
+
+
+_HOST_SHARES = _shares(HOSTS)
+_VOCABULARY = _invented(3_000)
+_WORD_SHARES = _shares(len(_VOCABULARY))
+
+
+class _Draw:
+    """Reproducible choices: a hash of a purpose and a number, used up bit by bit."""
+
+    __slots__ = ("_left",)
+
+    def __init__(self, purpose: str, number: int) -> None:
+        digest = blake2b(b"%d" % number, digest_size=40, person=purpose.encode()).digest()
+        self._left = int.from_bytes(digest, "big")
+
+    def below(self, limit: int) -> int:
+        self._left, value = divmod(self._left, limit)
+        return value
+
+    def share(self) -> float:
+        return self.below(1 << 32) / (1 << 32)
+
+    def one(self, choices: tuple[str, ...]) -> str:
+        return choices[self.below(len(choices))]
+
+
+def _host(rank: int) -> str:
+    draw = _Draw("host", rank)
+    return f"{draw.one(('www.', 'www.', ''))}{draw.one(_NAMES)}-{draw.one(_NAMES)}{rank}.{draw.one(_DOMAINS)}"
+
+
+_HOST_NAMES = [_host(rank) for rank in range(HOSTS)]
+
+
+def on_topic(number: int) -> bool:
+    """Whether the page of this number is about the query: most of a tenth of the sections, few of the others."""
+    draw = _Draw("url", number)
+    host = bisect_left(_HOST_SHARES, draw.share())
+    section = draw.below(len(_SECTIONS))
+    chance = 0.6 if _Draw("topic", host * len(_SECTIONS) + section).below(10) == 0 else 0.02
+    return draw.share() < chance
+
+
+def url(number: int) -> str:
+    """The URL of this number."""
+    draw = _Draw("url", number)
+    host = _HOST_NAMES[bisect_left(_HOST_SHARES, draw.share())]
+    section = _SECTIONS[draw.below(len(_SECTIONS))]
+    draw.share()
+    words = [draw.one(_SLUGS) for _ in range(4)]
+    if draw.share() < (0.4 if on_topic(number) else 0.01):
+        words[0] = draw.one(QUERY_WORDS)
+    base = f"https://{host}/{section}"
+    kind = draw.below(10)
+    if section == "news":
+        return f"{base}/{2005 + draw.below(20)}/{1 + draw.below(12):02d}/{'-'.join(words)}-n{number:08d}"
+    if kind < 6:
+        return f"{base}/{words[0]}-{words[1]}/{words[2]}-{words[3]}/n{number:08d}"
+    if kind < 8:
+        return f"{base}/{words[0]}-{words[1]}/{words[2]}?id=n{number:08d}&page={1 + draw.below(9)}"
+    return f"{base}/{words[0]}/{words[1]}/{words[2]}-{words[3]}-n{number:08d}.html"
+
+
+def number_of(text: str) -> int:
+    """The number of a URL made by `url`."""
+    return int(_NUMBER.findall(text)[-1])
+
+
+def given_score(number: int) -> float:
+    """A score for stores that compute none: uniform, 0 to 1."""
+    return _Draw("score", number).share()
+
+
+def found_link(number: int, *, finder: int = 0, hitting: bool = False) -> FoundLink:
+    """A link to the URL of this number, as a page shows it.
+
+    Args:
+        number: of the URL.
+        finder: the page that shows it; other pages choose other words.
+        hitting: put one to three words of the query into the anchor, always.
+    """
+    draw = _Draw("link", number * 1_000_003 + finder)
+    words = [draw.one(_SLUGS) for _ in range(4)]
+    around = [_VOCABULARY[draw.below(len(_VOCABULARY))] for _ in range(14)]
+    topical = on_topic(number)
+    if hitting:
+        first = draw.below(3)
+        words[: 1 + draw.below(3)] = [QUERY_WORDS[(first + i) % 3] for i in range(3)]
+    elif draw.share() < (0.5 if topical else 0.02):
+        words[0] = draw.one(QUERY_WORDS)
+    if draw.share() < (0.5 if topical else 0.05):
+        around[3] = draw.one(QUERY_WORDS)
+    anchor = " ".join(words)
+    return FoundLink(url(number), anchor, f"{' '.join(around[:7])} {anchor} {' '.join(around[7:])}")
+
+
+def linked_numbers(page: int, seeds: int) -> list[int]:
+    """The URLs that page number `page` of a crawl links to, when `seeds` URLs were known before the first page."""
+    known = seeds + NEW * page
+    rng = random.Random(page)
+    old: dict[int, None] = {}
+    while len(old) < KNOWN:
+        share = rng.random()
+        old[int((share * share if rng.random() < 0.5 else share) * known)] = None
+    numbers = [*old, *range(known, known + NEW)]
+    rng.shuffle(numbers)
+    return numbers
+
+
+def links(page: int, seeds: int) -> list[FoundLink]:
+    """The links of page number `page` of a crawl; see `linked_numbers`."""
+    return [found_link(number, finder=page) for number in linked_numbers(page, seeds)]
+
+
+def text(number: int) -> str:
+    """600 words in lines of 40, with words of the query among them when the page is about it."""
+    rng = random.Random(number)
+    words = rng.choices(_VOCABULARY, cum_weights=_WORD_SHARES, k=WORDS_PER_PAGE)
+    mentions = 12 if on_topic(number) else rng.choice((0, 0, 0, 1))
+    for _ in range(mentions):
+        words[rng.randrange(WORDS_PER_PAGE)] = rng.choice(QUERY_WORDS)
+    lines = (words[start : start + WORDS_PER_LINE] for start in range(0, WORDS_PER_PAGE, WORDS_PER_LINE))
+    return "\n".join(" ".join(line) for line in lines)
+
+
+def title(number: int) -> str:
+    """Five words; those of the query when the page is about it."""
+    draw = _Draw("title", number)
+    words = [draw.one(_SLUGS) for _ in range(5)]
+    if on_topic(number):
+        words[1:3] = QUERY_WORDS[:2]
+    return " ".join(words).capitalize()
+
+
+def page(number: int, found: list[FoundLink]) -> Page:
+    """What fetching the URL of this number brings, with the links given."""
+    return Page(url=url(number), title=title(number), text=text(number), links=found, language="en")
+
+
+def spread_url(number: int, hosts: int, lanes: int) -> str:
+    """A URL of some 80 characters on one of `hosts` hosts, all URLs together in `lanes` lanes of one size."""
+    lane = number % lanes
+    draw = _Draw("url", number)
+    words = "-".join(draw.one(_SLUGS) for _ in range(3))
+    return f"https://{_HOST_NAMES[lane % hosts]}/area{lane // hosts:04d}/{words}/n{number:08d}"
