@@ -128,7 +128,7 @@ def leased_heads() -> Select[Any]:
         .join(_SUBTREE, _SUBTREE.c.id == lane.c.subtree_id)
         .join(_CLUSTER, _CLUSTER.c.id == lane.c.cluster_id)
         .where(LEASED)
-        .order_by(link.c.id)
+        .order_by(link.c.lease_expires, link.c.id)  # by id alone SQLite would walk all links
     )
 
 

@@ -238,7 +238,7 @@ def _held() -> Select[Any]:
         select(link.c.id, link.c.lane_id, link.c.visits, lane.c.host_id, lane.c.cluster_id)
         .join(lane, lane.c.id == link.c.lane_id)
         .where(LEASED)
-        .order_by(link.c.id)
+        .order_by(link.c.lease_expires, link.c.id)  # by id alone SQLite would walk all links
     )
 
 

@@ -1,0 +1,96 @@
+"""Statements use the index that their docstring names, and what grows with the crawl is neither scanned nor sorted."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pagesift_store.storage import statements
+from pagesift_store.storage.engine import Database
+from pagesift_store.storage.prepared import prepared
+from pagesift_store.storage.statements import lanes, leases, links
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pagesift_store import Frontier
+
+UNIQUE = "the unique index on (key_hash, n)"
+"""SQLite names it itself."""
+
+
+def _promises() -> list[Any]:
+    """Every public statement whose docstring names its index, with that index."""
+    found = []
+    for module in pkgutil.iter_modules(statements.__path__, f"{statements.__name__}."):
+        for name, function in inspect.getmembers(importlib.import_module(module.name), inspect.isroutine):
+            served = re.search(r"Served by (ix_\w+|the unique index on \(.*?\))", function.__doc__ or "")
+            if served and not name.startswith("_"):
+                index = "sqlite_autoindex_link_1" if served[1] == UNIQUE else served[1]
+                found.append(pytest.param(function, index, id=f"{module.name.rpartition('.')[2]}.{name}"))
+    return found
+
+
+@pytest.fixture
+def plan(frontier: Callable[..., Frontier], store: Any) -> Callable[[Any], list[str]]:
+    """Asks SQLite how it would run a statement; statements about a list are taken with four values."""
+    frontier()
+
+    def explain(function: Callable[..., Any]) -> list[str]:
+        takes_size = bool(inspect.signature(function).parameters)
+        ready = prepared(function(4) if takes_size else function())
+        values = dict.fromkeys(re.findall(r":(\w+)", ready.sql), 1)
+        with Database(store).reading() as connection:
+            cursor = connection.connection.cursor()
+            rows = cursor.execute(f"EXPLAIN QUERY PLAN {ready.sql}", ready.bound(values)).fetchall()
+            cursor.close()
+        return [row[3] for row in rows]
+
+    return explain
+
+
+def test_docstrings_name_indexes() -> None:
+    assert len(_promises()) >= 15
+
+
+@pytest.mark.parametrize(("function", "index"), _promises())
+def test_a_statement_is_served_by_the_index_it_names(
+    plan: Callable[[Any], list[str]], function: Callable[..., Any], index: str
+) -> None:
+    steps = plan(function)
+    assert any(re.search(rf"\b{index}\b", step) for step in steps), steps
+
+
+@pytest.mark.parametrize("table", ["link", "page", "part", "host"])
+def test_no_promised_statement_scans_a_table_that_grows(plan: Callable[[Any], list[str]], table: str) -> None:
+    for promise in _promises():
+        steps = plan(promise.values[0])
+        scans = [step for step in steps if re.match(rf"SCAN {table}\b", step)]
+        assert all("USING" in step for step in scans), (promise.id, steps)
+
+
+def test_the_walk_over_the_heads_follows_its_index_and_looks_at_no_link(
+    plan: Callable[[Any], list[str]],
+) -> None:
+    steps = plan(leases.walk_heads)
+    assert steps[0] == "SCAN lane USING INDEX ix_lane_order"
+    assert not [step for step in steps if "TEMP B-TREE" in step or re.search(r"\blink\b", step)]
+
+
+@pytest.mark.parametrize(
+    "function", [leases.behind, lanes.refresh_head, links.due_links, links.next_due, links.next_expiry]
+)
+def test_the_first_of_an_order_is_found_without_a_sort(
+    plan: Callable[[Any], list[str]], function: Callable[..., Any]
+) -> None:
+    assert not [step for step in plan(function) if "TEMP B-TREE" in step]
+
+
+@pytest.mark.parametrize("function", [leases.take, links.read_link, links.finish, links.raise_link])
+def test_one_link_is_found_by_its_id(plan: Callable[[Any], list[str]], function: Callable[..., Any]) -> None:
+    assert plan(function)[0] == "SEARCH link USING INTEGER PRIMARY KEY (rowid=?)"
