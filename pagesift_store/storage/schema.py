@@ -211,7 +211,7 @@ def migrate(path: Path) -> list[str]:
                 raise SchemaTooNew(
                     f"{path} has schema {found}, newer than {HEAD} of this release: update pagesift-store"
                 )
-            return [] if found == HEAD else upgrade(connection)
+            return [] if found == HEAD else upgrade(connection, HEAD)
     finally:
         database.close()
 
