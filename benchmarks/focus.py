@@ -1,0 +1,186 @@
+"""How soon a crawl finds the relevant pages of real sites: our frontier beside the baselines.
+
+    python benchmarks/focus.py --bench ../shared/bench/web                # all visible queries
+    python benchmarks/focus.py --bench ../shared/bench/web --without model diversity
+    python benchmarks/focus.py --bench ../shared/bench/web --sites python,debian
+
+The sites, queries and judgements are not part of this project: `--bench` names their folder (with `simulate.py`), and
+`WEB_DATA` the data that its README builds. Every crawl goes through the public API on a real store; nothing is taken
+from the graph but what a fetch would bring.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import sys
+import tempfile
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pagesift_store import FoundLink, Frontier, Lease, Page, Settings
+
+KEYS = ("harvest@50", "harvest@100", "harvest@200", "recall@100", "recall@500", "auc")
+BASELINES = ("bfs", "kw-anchor", "shark", "oracle")
+
+
+@dataclass
+class Fetched:
+    """A page that was fetched and is not observed yet."""
+
+    page: Any
+    links: list[FoundLink]
+    redirect: bool
+
+
+class Store:
+    """A `simulate.Strategy` around a frontier on a store of its own."""
+
+    def __init__(self, query: str, *, graph: Any, settings: Settings, folder: str) -> None:
+        self._graph = graph
+        self._host = f"http://{graph.name}.example"
+        self._ids: dict[str, int] = {}
+        self._anchors: dict[int, tuple[str, str]] = {}
+        self._lease: Lease | None = None
+        self._fetched: Fetched | None = None
+        self._frontier = Frontier.open(Path(folder) / "crawl.db", query=query, settings=settings)
+
+    def seed(self, i: int, url: str) -> None:
+        """The start page."""
+        self._ids[self._host + url] = i
+        self._frontier.add([self._host + url])
+
+    def fetched(self, i: int, page: Any) -> None:
+        """A page came in; its links follow."""
+        self._fetched = Fetched(page, [], self._graph.kind[i] == "redirect")
+
+    def link(self, i: int, link: Any, parent: Any) -> None:
+        """A mention of a page that is not fetched yet."""
+        fetched = self._fetched
+        assert fetched is not None
+        anchor, context = link.anchor, link.context
+        if fetched.redirect and self._lease is not None:
+            # A client follows a redirect at once; where it costs a fetch of its own, its link says what the first said.
+            anchor, context = self._anchors.get(self._ids.get(self._lease.url, -1), ("", ""))
+        url = self._host + link.url
+        self._ids.setdefault(url, i)
+        self._anchors.setdefault(i, (anchor, context))
+        fetched.links.append(FoundLink(url, anchor, context))
+
+    def next(self) -> int | None:
+        """Observe what was fetched, then take the best link."""
+        if self._fetched is not None and self._lease is not None:
+            page, links = self._fetched.page, self._fetched.links
+            self._frontier.observe(
+                self._lease,
+                Page(
+                    url=self._lease.url,
+                    title=page.title,
+                    headings=[text for _, text in page.headings],
+                    text=page.main,
+                    links=links,
+                    language=getattr(page, "lang", None) or None,
+                ),
+            )
+            self._fetched = None
+        leases = self._frontier.lease(1)
+        if not leases:
+            return None
+        self._lease = leases[0]
+        return self._ids[self._lease.url]
+
+    def close(self) -> None:
+        """The crawl is over."""
+        self._frontier.close()
+
+
+def crawl_one(job: tuple[str, str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """All queries of one site by one configuration."""
+    site, bench, changes = job
+    sys.path.insert(0, bench)
+    import judge
+    import simulate
+    from graph import Graph
+
+    graph = Graph(site)
+    rows = []
+    for query in judge.load():
+        if query["site"] != site or not query["relevant"]:
+            continue
+        settings = Settings(default_delay=0.0, durability="normal", language=query.get("lang", "en"), **changes)
+        with tempfile.TemporaryDirectory() as folder:
+            strategy = Store(query["query"], graph=graph, settings=settings, folder=folder)
+            order = simulate.crawl(graph, strategy)
+            strategy.close()
+        rows.append(
+            {"query": query["id"], "site": site, **judge.metrics(graph, order, judge.relevant_ids(graph, query))}
+        )
+        print(f"  {query['id']:14} auc {rows[-1]['auc']:.3f}", file=sys.stderr, flush=True)
+    return rows
+
+
+def baselines(bench: str, sites: list[str]) -> dict[str, list[dict[str, Any]]]:
+    """The baselines' rows, run once and kept beside the data."""
+    sys.path.insert(0, bench)
+    import simulate
+    import webtree
+
+    kept = Path(webtree.DATA) / "baselines-few.json"
+    if not kept.exists():
+        simulate.run_all(list(BASELINES), [], str(kept))
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in json.loads(kept.read_text()):
+        if row["query"].rsplit("-", 1)[0] in sites:
+            found[row["strategy"]].append({**row, "site": row["query"].rsplit("-", 1)[0]})
+    return found
+
+
+def mean(rows: list[dict[str, Any]], key: str) -> float:
+    """Mean of a figure over queries."""
+    return sum(row[key] for row in rows) / len(rows) if rows else 0.0
+
+
+def print_tables(results: dict[str, list[dict[str, Any]]], sites: list[str]) -> None:
+    """The means, and AUC by site."""
+    print("\n| strategy | " + " | ".join(KEYS) + " |")
+    print("|---" * (len(KEYS) + 1) + "|")
+    for name, rows in results.items():
+        print(f"| {name} | " + " | ".join(f"{mean(rows, key):.3f}" for key in KEYS) + " |")
+    print("\n| AUC by site | " + " | ".join(results) + " |")
+    print("|---" * (len(results) + 1) + "|")
+    for site in sites:
+        cells = (mean([row for row in rows if row["site"] == site], "auc") for rows in results.values())
+        print(f"| {site} | " + " | ".join(f"{cell:.3f}" for cell in cells) + " |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--bench", required=True, help="folder of the bench web, with simulate.py")
+    parser.add_argument("--sites", default="", help="comma-separated; all by default")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=JSON", help="a setting to change")
+    parser.add_argument("--name", default="pagesift-store")
+    parser.add_argument("--json", type=Path, help="write the rows here")
+    parser.add_argument("--no-baselines", action="store_true")
+    arguments = parser.parse_args()
+    bench = str(Path(arguments.bench).resolve())
+    sys.path.insert(0, bench)
+    import judge
+
+    sites = list(dict.fromkeys(query["site"] for query in judge.load() if query["relevant"]))
+    if arguments.sites:
+        sites = [site for site in sites if site in arguments.sites.split(",")]
+    changes = {name: json.loads(value) for name, _, value in (text.partition("=") for text in arguments.set)}
+    with multiprocessing.Pool(2) as pool:
+        rows = [row for part in pool.imap_unordered(crawl_one, [(s, bench, changes) for s in sites]) for row in part]
+    results = {} if arguments.no_baselines else dict(baselines(bench, sites))
+    results[arguments.name] = rows
+    print_tables(results, sites)
+    if arguments.json is not None:
+        arguments.json.write_text(json.dumps(rows, indent=1))
+
+
+if __name__ == "__main__":
+    main()
