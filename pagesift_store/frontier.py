@@ -431,10 +431,12 @@ class Frontier:
     @contextlib.contextmanager
     def _writing(self) -> Iterator[Work]:
         """One write transaction; the only place where one begins."""
-        now = _moment(self._clock)
         with self._lock:
             try:
                 with self._database.writing() as connection:
+                    # Told once the lock is ours: seen from before, a host that another writer has used meanwhile
+                    # would seem to rest.
+                    now = _moment(self._clock)
                     version = self._database.data_version(connection)
                     if self._memory is None or self._memory.version != version:
                         self._memory = recall(connection, version)
