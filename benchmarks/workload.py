@@ -29,6 +29,10 @@ KNOWN = 18
 NEW = LINKS - KNOWN
 WORDS_PER_PAGE = 600
 WORDS_PER_LINE = 40
+MENTIONED = (0.8, 0.5, 0.35)
+"""How often a page about the query mentions its words."""
+RARELY = (0.1, 0.03, 0.02)
+"""How often any other page does."""
 
 _NAMES = (
     "amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "haven", "inlet", "juniper", "kestrel",
@@ -64,7 +68,7 @@ def _invented(count: int) -> list[str]:
 
 
 _HOST_SHARES = _shares(HOSTS)
-_VOCABULARY = _invented(3_000)
+_VOCABULARY = _invented(20_000)
 _WORD_SHARES = _shares(len(_VOCABULARY))
 
 
@@ -74,7 +78,7 @@ class _Draw:
     __slots__ = ("_left",)
 
     def __init__(self, purpose: str, number: int) -> None:
-        digest = blake2b(b"%d" % number, digest_size=40, person=purpose.encode()).digest()
+        digest = blake2b(b"%d" % number, digest_size=64, person=purpose.encode()).digest()
         self._left = int.from_bytes(digest, "big")
 
     def below(self, limit: int) -> int:
@@ -83,6 +87,10 @@ class _Draw:
 
     def share(self) -> float:
         return self.below(1 << 32) / (1 << 32)
+
+    def word(self) -> str:
+        """A word, the first ones of the vocabulary most often."""
+        return _VOCABULARY[int((self.below(1 << 16) / (1 << 16)) ** 4 * len(_VOCABULARY))]
 
     def one(self, choices: tuple[str, ...]) -> str:
         return choices[self.below(len(choices))]
@@ -145,7 +153,7 @@ def found_link(number: int, *, finder: int = 0, hitting: bool = False) -> FoundL
     """
     draw = _Draw("link", number * 1_000_003 + finder)
     words = [draw.one(_SLUGS) for _ in range(4)]
-    around = [_VOCABULARY[draw.below(len(_VOCABULARY))] for _ in range(14)]
+    around = [draw.word() for _ in range(14)]
     topical = on_topic(number)
     if hitting:
         first = draw.below(3)
@@ -180,9 +188,11 @@ def text(number: int) -> str:
     """600 words in lines of 40, with words of the query among them when the page is about it."""
     rng = random.Random(number)
     words = rng.choices(_VOCABULARY, cum_weights=_WORD_SHARES, k=WORDS_PER_PAGE)
-    mentions = 12 if on_topic(number) else rng.choice((0, 0, 0, 1))
-    for _ in range(mentions):
-        words[rng.randrange(WORDS_PER_PAGE)] = rng.choice(QUERY_WORDS)
+    topical = on_topic(number)
+    for word, chance in zip(QUERY_WORDS, MENTIONED if topical else RARELY, strict=True):
+        if rng.random() < chance:
+            for _ in range(rng.randint(1, 6 if topical else 2)):
+                words[rng.randrange(WORDS_PER_PAGE)] = word
     lines = (words[start : start + WORDS_PER_LINE] for start in range(0, WORDS_PER_PAGE, WORDS_PER_LINE))
     return "\n".join(" ".join(line) for line in lines)
 

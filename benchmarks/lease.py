@@ -1,0 +1,212 @@
+"""What `lease(10)` costs, by queue size and lanes, with a million finished rows, behind a host that rests.
+
+    python -m benchmarks.lease
+    python -m benchmarks.lease --sizes 10k,100k,1M --lanes 1k,20k
+
+The clock of the store is ours and moves a second between two calls, so that hosts with the default delay of one second
+are ready again. Leases are kept, so each call takes other links. The floor claims the ten best of its one queue.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # "python benchmarks/lease.py" works, too
+
+from benchmarks import workload
+from benchmarks.floor import Floor
+from benchmarks.harness import Figure, Spent, at_most, named, number, parser, report, sizes
+from benchmarks.stores import CHUNK, copied, derived, scratch, spread_store, sql
+from pagesift_store import FoundLink, Frontier
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HOSTS = 200
+AT_ONCE = 10
+RESTING = 200_000
+"""Links of the host that rests, all better than any other."""
+
+
+def leased(store: Path, calls: int, *, rest: bool = False) -> Spent:
+    """The time of some calls on a copy of a store; the first, which fills the caches, is not counted."""
+    now = [1_800_000_000.0]
+    spent = Spent()
+    with scratch("lease") as path, Frontier.open(copied(store, path), clock=lambda: now[0]) as frontier:
+        frontier.configure(default_delay=1.0)
+        if rest:
+            (best,) = frontier.lease(1)
+            frontier.set_host(resting_host(best.url), blocked_until=now[0] + 1e6)
+        frontier.lease(AT_ONCE)
+        for _ in range(calls):
+            now[0] += 1.0
+            with spent.timed():
+                found = frontier.lease(AT_ONCE)
+            if len(found) != AT_ONCE:
+                raise SystemExit(f"{store.name}: {len(found)} leases, {AT_ONCE} were due")
+    return spent
+
+
+def emptied(store: Path, calls: int) -> Spent:
+    """The same where ten links are queued in all: they are given back after each call."""
+    now = [1_800_000_000.0]
+    spent = Spent()
+    with scratch("lease") as path, Frontier.open(copied(store, path), clock=lambda: now[0]) as frontier:
+        for _ in range(calls + 1):
+            now[0] += 1.0
+            with spent.timed():
+                found = frontier.lease(AT_ONCE)
+            for lease in found:
+                frontier.release(lease)
+            if len(found) != AT_ONCE:
+                raise SystemExit(f"{store.name}: {len(found)} leases, {AT_ONCE} were due")
+    spent.laps.pop(0)
+    return spent
+
+
+def resting_host(url: str) -> str:
+    """The host of a URL of the workload, as the store names it."""
+    return url.split("/")[2].removeprefix("www.")
+
+
+def floor_of(queued: int, calls: int) -> Spent:
+    """The floor's ten claims, each a transaction, as its lease is one."""
+    spent = Spent()
+    with scratch("lease-floor") as path:
+        floor = Floor(path)
+        for start in range(0, queued, CHUNK):
+            numbers = range(start, min(queued, start + CHUNK))
+            floor.add((workload.spread_url(i, HOSTS, 1_000), workload.given_score(i)) for i in numbers)
+        for _ in range(calls):
+            with spent.timed():
+                for _ in range(AT_ONCE):
+                    floor.lease()
+        floor.close()
+    return spent
+
+
+def milliseconds(spent: Spent) -> float:
+    """The median call."""
+    return median(spent.laps) * 1e3
+
+
+def by_size(queues: list[int], lane_counts: list[int], calls: int) -> list[Figure]:
+    """`lease(10)` by queue size and lanes, each beside the smallest queue with as many lanes."""
+    found: list[Figure] = []
+    floors = {queued: milliseconds(floor_of(queued, calls)) for queued in queues}
+    for lanes in lane_counts:
+        smallest: float | None = None
+        for queued in queues:
+            spent = leased(spread_store(queued, hosts=HOSTS, lanes=min(lanes, queued)), calls)
+            value = milliseconds(spent)
+            smallest = smallest or value
+            limit = 8 if lanes <= 1_000 else 30
+            found.append(
+                Figure(
+                    name=f"lease({AT_ONCE}), {named(queued)} queued, {named(lanes)} lanes",
+                    value=value,
+                    unit="ms",
+                    floor=floors[queued],
+                    ratio=value / floors[queued],
+                    cpu_ms=spent.cpu / calls * 1e3,
+                    note=f"{number(value / smallest, 2)} × that of {named(queues[0])} queued (≤ 1.5)",
+                    **at_most(value, limit, "ms"),
+                )
+            )
+    return found
+
+
+def finish_all_but_ten(store: Path) -> None:
+    """Mark all links done but ten, by hand: a crawl would take hours."""
+    with sql(store) as connection:
+        run = connection.execute
+        keep = "SELECT id FROM link WHERE id <= 10"
+        run(f"UPDATE link SET state = 'done', visits = 1 WHERE id NOT IN ({keep})")
+        refresh_heads_and_counts(connection.execute)
+
+
+def forget_all_but_ten(store: Path) -> None:
+    """The same ten links, without the others."""
+    with sql(store) as connection:
+        connection.execute("DELETE FROM link WHERE id > 10")
+        refresh_heads_and_counts(connection.execute)
+
+
+def refresh_heads_and_counts(run: Callable[[str], object]) -> None:
+    """Make the lanes' heads and the counts those of the rows: each of the ten links has a lane of its own."""
+    queued = "FROM link WHERE link.lane_id = lane.id AND link.state = 'queued'"
+    run(
+        f"UPDATE lane SET head_id = (SELECT id {queued}), head_score = (SELECT score {queued}),"
+        f" head_demoted = (SELECT demoted {queued})"
+    )
+    run(
+        "UPDATE crawl SET queued = (SELECT count(*) FROM link WHERE state = 'queued'),"
+        " done = (SELECT count(*) FROM link WHERE state = 'done')"
+    )
+
+
+def behind_done(done: int, calls: int) -> Figure:
+    """`lease(10)` of ten queued links, with and without finished rows beside them."""
+    base = spread_store(done)
+    with_them = emptied(derived("done", base, finish_all_but_ten), calls)
+    without = emptied(derived("without", base, forget_all_but_ten), calls)
+    value, alone = milliseconds(with_them), milliseconds(without)
+    return Figure(
+        name=f"lease({AT_ONCE}), {AT_ONCE} queued, {named(done)} done",
+        value=value,
+        unit="ms",
+        cpu_ms=with_them.cpu / calls * 1e3,
+        note=f"{number(alone)} ms without them",
+        **at_most(value / alone, 1.2, "× without them"),
+    )
+
+
+def rest_in_front(store: Path) -> None:
+    """Give one host the best links, in as many lanes as a host can have."""
+    with Frontier.open(store) as frontier:
+        host = "www.resting-place.org"
+        for start in range(0, RESTING, CHUNK):
+            frontier.add(
+                [
+                    FoundLink(f"https://{host}/area{i % 1_000:04d}/page/n{i:08d}", score=2 + i / RESTING)
+                    for i in range(start, start + CHUNK)
+                ],
+                depth=1,
+            )
+
+
+def behind_resting_host(queued: int, calls: int) -> Figure:
+    """`lease(10)` where the best links are those of a host that may not be visited, and where they are not there."""
+    base = spread_store(queued)
+    spent = leased(derived("resting", base, rest_in_front), calls, rest=True)
+    value, alone = milliseconds(spent), milliseconds(leased(base, calls))
+    return Figure(
+        name=f"lease({AT_ONCE}), {named(queued)} queued behind {named(RESTING)} of a host that rests",
+        value=value,
+        unit="ms",
+        cpu_ms=spent.cpu / calls * 1e3,
+        note=f"{number(alone)} ms without that host",
+    )
+
+
+def main() -> None:
+    """Measure and print."""
+    options = parser("What lease(10) costs.")
+    options.add_argument("--sizes", type=sizes, default=[10_000, 100_000], help="links queued (10k,100k)")
+    options.add_argument("--lanes", type=sizes, default=[1_000, 20_000], help="lanes they are in (1k,20k)")
+    options.add_argument("--calls", type=int, default=100, help="calls, of which the median counts (100)")
+    chosen = options.parse_args()
+    largest = max(chosen.sizes)
+    found = [
+        *by_size(chosen.sizes, chosen.lanes, chosen.calls),
+        behind_done(largest, chosen.calls),
+        behind_resting_host(largest, chosen.calls),
+    ]
+    report(found, chosen.json)
+
+
+if __name__ == "__main__":
+    main()
