@@ -12,6 +12,7 @@ from the graph but what a fetch would bring.
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import multiprocessing
 import sys
@@ -97,26 +98,35 @@ class Store:
         self._frontier.close()
 
 
+def modules(bench: str, *names: str) -> list[Any]:
+    """Modules of the bench's folder."""
+    if bench not in sys.path:
+        sys.path.insert(0, bench)
+    return [importlib.import_module(name) for name in names]
+
+
 def crawl_one(job: tuple[str, str, dict[str, Any]]) -> list[dict[str, Any]]:
     """All queries of one site by one configuration."""
     site, bench, changes = job
-    sys.path.insert(0, bench)
-    import judge
-    import simulate
-    from graph import Graph
-
-    graph = Graph(site)
+    judge, simulate, graphs = modules(bench, "judge", "simulate", "graph")
+    graph = graphs.Graph(site)
     rows = []
     for query in judge.load():
         if query["site"] != site or not query["relevant"]:
             continue
-        settings = Settings(default_delay=0.0, durability="normal", language=query.get("lang", "en"), **changes)
+        settings = Settings(
+            default_delay=0.0, durability="normal", language=query.get("lang", "en"), **changes
+        )
         with tempfile.TemporaryDirectory() as folder:
             strategy = Store(query["query"], graph=graph, settings=settings, folder=folder)
             order = simulate.crawl(graph, strategy)
             strategy.close()
         rows.append(
-            {"query": query["id"], "site": site, **judge.metrics(graph, order, judge.relevant_ids(graph, query))}
+            {
+                "query": query["id"],
+                "site": site,
+                **judge.metrics(graph, order, judge.relevant_ids(graph, query)),
+            }
         )
         print(f"  {query['id']:14} auc {rows[-1]['auc']:.3f}", file=sys.stderr, flush=True)
     return rows
@@ -124,10 +134,7 @@ def crawl_one(job: tuple[str, str, dict[str, Any]]) -> list[dict[str, Any]]:
 
 def baselines(bench: str, sites: list[str]) -> dict[str, list[dict[str, Any]]]:
     """The baselines' rows, run once and kept beside the data."""
-    sys.path.insert(0, bench)
-    import simulate
-    import webtree
-
+    simulate, webtree = modules(bench, "simulate", "webtree")
     kept = Path(webtree.DATA) / "baselines-few.json"
     if not kept.exists():
         simulate.run_all(list(BASELINES), [], str(kept))
@@ -166,15 +173,17 @@ def main() -> None:
     parser.add_argument("--no-baselines", action="store_true")
     arguments = parser.parse_args()
     bench = str(Path(arguments.bench).resolve())
-    sys.path.insert(0, bench)
-    import judge
-
+    (judge,) = modules(bench, "judge")
     sites = list(dict.fromkeys(query["site"] for query in judge.load() if query["relevant"]))
     if arguments.sites:
         sites = [site for site in sites if site in arguments.sites.split(",")]
     changes = {name: json.loads(value) for name, _, value in (text.partition("=") for text in arguments.set)}
     with multiprocessing.Pool(2) as pool:
-        rows = [row for part in pool.imap_unordered(crawl_one, [(s, bench, changes) for s in sites]) for row in part]
+        rows = [
+            row
+            for part in pool.imap_unordered(crawl_one, [(s, bench, changes) for s in sites])
+            for row in part
+        ]
     results = {} if arguments.no_baselines else dict(baselines(bench, sites))
     results[arguments.name] = rows
     print_tables(results, sites)

@@ -80,10 +80,14 @@ class Heads:
             at += 1
 
     def replace(self, head: Head, successor: Head | None) -> None:
-        """Take out a head, if it was seen here; what stood behind it in its lane, if anything, takes its own place."""
-        if head not in self._seen:
-            return
-        self._seen.remove(head)
+        """Take out a head, if it was met here; what stood behind it in its lane, if anything, takes its own place.
+
+        The source must not give either of them any more.
+        """
+        if head == self._following:
+            self._following = next(self._source, None)
+        elif head in self._seen:
+            self._seen.remove(head)
         if successor is not None:
             insort(self._seen, successor, key=Head.place)
 

@@ -9,7 +9,7 @@ from pagesift_store.focus.model import PRIORS
 from pagesift_store.records import Added, FoundLink, Verdict
 from pagesift_store.storage.statements import crawl as crawl_sql
 from pagesift_store.transactions.admission import BATCH, Offer, admit, check_score, offer
-from pagesift_store.transactions.signals import NO_SIGNAL, Carrier, signal_of
+from pagesift_store.transactions.signals import NO_CARRIER
 from pagesift_store.urls.parts import bare_host, site_host
 from pagesift_store.urls.reading import WebUrl, read
 
@@ -61,14 +61,7 @@ def _one(
             extend_scope(work, web)
         else:
             web = work.memory.rules.admit(found.href, base)
-        return offer(
-            work,
-            web,
-            NO_SIGNAL if given is not None else signal_of(work, web, found, Carrier()),
-            depth,
-            given=given,
-            seed=seed,
-        )
+        return offer(work, web, found, NO_CARRIER, depth, given=given, seed=seed)
     except InvalidUrl as error:
         return rejected(work, found.href, error.reason)
 

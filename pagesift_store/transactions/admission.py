@@ -13,14 +13,16 @@ from pagesift_store.records import Added, LinkState, Verdict
 from pagesift_store.storage.statements import lanes as lanes_sql
 from pagesift_store.storage.statements import links as sql
 from pagesift_store.transactions import moves
-from pagesift_store.transactions.keys import key_of, template_hash
-from pagesift_store.transactions.places import host_of, lane_of
-from pagesift_store.transactions.signals import Signal
+from pagesift_store.transactions.keys import key_of
+from pagesift_store.transactions.places import host_of, place_of
+from pagesift_store.transactions.signals import NO_SIGNAL, Signal, signal_of
 from pagesift_store.urls.pipeline import key_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from pagesift_store.records import FoundLink
+    from pagesift_store.transactions.signals import Carrier
     from pagesift_store.transactions.work import Work
     from pagesift_store.urls.reading import WebUrl
 
@@ -34,15 +36,17 @@ _UNFINISHED = frozenset({LinkState.QUEUED, LinkState.LEASED, LinkState.WAITING})
 class Offer:
     """A link that passed the rules, on its way to a row.
 
+    Its signal is read only where it matters: most links of a page are known and finished.
+
     Attributes:
         web: the URL as it will be requested.
         key: its key.
         rewritten: whether a learned rule made the key.
         hash: 16 bytes of the key.
-        signal: what its score is computed from.
+        found: the link as it was found.
+        carrier: the page that carries it.
         depth: clicks from a seed.
-        score: its score under the weights in use, or the one given.
-        given: the score was given.
+        given: a score in place of ours; None: ours.
         seed: it is a seed.
         parent_id: the link whose page carried it.
     """
@@ -51,10 +55,10 @@ class Offer:
     key: str
     rewritten: bool
     hash: bytes
-    signal: Signal
+    found: FoundLink
+    carrier: Carrier
     depth: int
-    score: float
-    given: bool = False
+    given: float | None = None
     seed: bool = False
     parent_id: int | None = None
 
@@ -62,14 +66,15 @@ class Offer:
 def offer(
     work: Work,
     web: WebUrl,
-    signal: Signal,
+    found: FoundLink,
+    carrier: Carrier,
     depth: int,
     *,
     given: float | None = None,
     seed: bool = False,
     parent_id: int | None = None,
 ) -> Offer:
-    """An offer with its key and score.
+    """An offer with its key.
 
     Raises:
         InvalidUrl: deeper than `max_depth`.
@@ -78,17 +83,11 @@ def offer(
     limit = work.settings.max_depth
     if limit is not None and depth > limit:
         raise InvalidUrl(web.url, Refusal.DEPTH, f"depth {depth} is beyond max_depth={limit}")
+    if given is not None:
+        given = check_score(given)
     plain = work.memory.rules.key(web)
     key = work.memory.rewritten(web, plain)
-    signal = signal._replace(decay=decay(depth))
-    value = (
-        score(signal, work.memory.weights, coverage=work.memory.cover)
-        if given is None
-        else check_score(given)
-    )
-    return Offer(
-        web, key, key != plain, key_hash(key), signal, depth, value, given is not None, seed, parent_id
-    )
+    return Offer(web, key, key != plain, key_hash(key), found, carrier, depth, given, seed, parent_id)
 
 
 def check_score(value: Any) -> float:
@@ -118,16 +117,16 @@ class _Batch:
 
     def __init__(self, work: Work) -> None:
         self._work = work
-        self._known: dict[tuple[bytes, str], dict[str, Any]] = {}
-        self._next_n: dict[bytes, int] = {}
+        self._known: dict[bytes, list[dict[str, Any]]] = {}
         self._new: list[dict[str, Any]] = []
         self._raised: dict[int, dict[str, Any]] = {}
         self._lowered: set[int] = set()
+        self._first_new = work.crawl.links + 1
 
     def run(self, items: Sequence[Offer | Added]) -> list[Added]:
         """Verdicts, one per item."""
         self._look_up({item.hash for item in items if isinstance(item, Offer)})
-        verdicts = [item if isinstance(item, Added) else self._place(item) for item in items]
+        verdicts = [self._place(item) if isinstance(item, Offer) else item for item in items]
         self._write()
         return verdicts
 
@@ -136,12 +135,17 @@ class _Batch:
             return
         # In order, so that the statement and what it touches are the same in every run.
         for row in self._work.rows_in(sql.find_by_hash, sql.HASHES, sorted(hashes)):
-            link = row._asdict()
-            self._known[row.key_hash, key_of(self._work, row)] = link
-            self._next_n[row.key_hash] = max(self._next_n.get(row.key_hash, 0), row.n + 1)
+            self._known.setdefault(row.key_hash, []).append(row._asdict())
+
+    def _find(self, item: Offer) -> dict[str, Any] | None:
+        """The link of this key; equal URLs have equal keys, so that few keys are made anew."""
+        for link in self._known.get(item.hash, ()):
+            if link["url"] == item.web.url or key_of(self._work, link["key"], link["url"]) == item.key:
+                return link
+        return None
 
     def _place(self, item: Offer) -> Added:
-        link = self._known.get((item.hash, item.key))
+        link = self._find(item)
         if link is None:
             link = self._insert(item)
             return Added(verdict=Verdict.NEW, url=item.web.url, key=item.key, link_id=link["id"])
@@ -152,66 +156,67 @@ class _Batch:
     def _insert(self, item: Offer) -> dict[str, Any]:
         work = self._work
         work.crawl.links += 1
-        template = template_hash(item.web)
-        n = self._next_n.get(item.hash, 0)
-        self._next_n[item.hash] = n + 1
         host = host_of(work, work.memory.politeness_of(item.web))
+        signal = self._signal(item, decay(item.depth))
+        lane_id, template = place_of(work, item.web, host)
+        same_hash = self._known.setdefault(item.hash, [])
         link = {
             "id": work.crawl.links,
             "url": item.web.url,
             "key": item.key if item.rewritten else None,
             "key_hash": item.hash,
-            "n": n,
-            "lane_id": lane_of(work, item.web, host),
+            "n": max((known["n"] + 1 for known in same_hash), default=0),
+            "lane_id": lane_id,
             "parent_id": item.parent_id,
             "alias_of": None,
             "depth": item.depth,
-            **item.signal._asdict(),
-            "score": item.score,
-            "given": item.given,
+            **signal._asdict(),
+            "score": item.given if item.given is not None else self._scored(signal),
+            "given": item.given is not None,
             "seed": item.seed,
             "demoted": template in work.memory.demoted,
             "template": template,
             "state": LinkState.QUEUED.value,
             "found_at": work.now,
         }
-        self._known[item.hash, item.key] = link
+        same_hash.append(link)
         self._new.append(link)
         return link
 
+    def _signal(self, item: Offer, by_depth: float) -> Signal:
+        if item.given is not None:
+            return NO_SIGNAL._replace(decay=by_depth)
+        return signal_of(self._work, item.web, item.found, item.carrier)._replace(decay=by_depth)
+
     def _raise(self, link: dict[str, Any], item: Offer) -> None:
-        """The better signal wins; the smaller depth wins; a given score stands before a computed one."""
-        better = self._with_depth(link, min(link["depth"], item.depth))
-        if (item.given, item.score) > (link["given"], better["score"]) or (item.given and not link["given"]):
-            better = {
-                **better,
-                **item.signal._asdict(),
-                "decay": better["decay"],
-                "given": item.given,
-                "parent_id": item.parent_id,
-                "score": item.score if item.given else self._scored(item.signal, better["decay"]),
-            }
+        """The better signal wins; the smaller depth wins; a given score stands before a computed one (RULES 2.7)."""
+        better = {name: link[name] for name in sql.RAISED}
+        if item.depth < link["depth"]:
+            better |= {"depth": item.depth, "decay": decay(item.depth)}
+            if not link["given"]:
+                own = Signal(**{name: better[name] for name in Signal._fields})
+                better["score"] = self._scored(own)
+        if item.given is not None:
+            if not link["given"] or item.given > better["score"]:
+                better |= {"score": item.given, "given": True, "parent_id": item.parent_id}
+                better |= NO_SIGNAL._replace(decay=better["decay"])._asdict()
+        elif not link["given"]:
+            signal = self._signal(item, better["decay"])
+            value = self._scored(signal)
+            if value > better["score"]:
+                better |= {**signal._asdict(), "score": value, "parent_id": item.parent_id}
         better["seed"] = link["seed"] or item.seed
+        if better == {name: link[name] for name in sql.RAISED}:
+            return
         if better["score"] < link["score"]:  # a given score took the place of a better computed one
             self._lowered.add(link["lane_id"])
-        if better == {name: link[name] for name in better}:
-            return
         link.update(better)
-        if link["id"] not in self._raised and not (self._new and self._new[0]["id"] <= link["id"]):
+        if link["id"] < self._first_new:
             self._raised[link["id"]] = link
 
-    def _with_depth(self, link: dict[str, Any], depth: int) -> dict[str, Any]:
-        taken = {name: link[name] for name in sql.RAISED}
-        if depth != link["depth"]:
-            signal = Signal(**{name: link[name] for name in Signal._fields})
-            taken |= {"depth": depth, "decay": decay(depth)}
-            if not link["given"]:
-                taken["score"] = self._scored(signal, taken["decay"])
-        return taken
-
-    def _scored(self, signal: Signal, by_depth: float) -> float:
+    def _scored(self, signal: Signal) -> float:
         memory = self._work.memory
-        value: float = score(signal._replace(decay=by_depth), memory.weights, coverage=memory.cover)
+        value: float = score(signal, memory.weights, coverage=memory.cover)
         return value
 
     def _write(self) -> None:
@@ -219,7 +224,11 @@ class _Batch:
         work.run_many(sql.add_links(), self._new)
         work.moved(None, LinkState.QUEUED, len(self._new))
         work.run_many(
-            sql.raise_link(), [{"the_id": link["id"], **_raised(link)} for link in self._raised.values()]
+            sql.raise_link(),
+            [
+                {"the_id": link["id"], **{name: link[name] for name in sql.RAISED}}
+                for link in self._raised.values()
+            ],
         )
         heads: dict[int, dict[str, Any]] = {}
         for link in (*self._new, *self._raised.values()):
@@ -240,10 +249,6 @@ class _Batch:
             ],
         )
         moves.refresh_heads(work, self._lowered)
-
-
-def _raised(link: dict[str, Any]) -> dict[str, Any]:
-    return {name: link[name] for name in sql.RAISED}
 
 
 def _place_in_lane(link: dict[str, Any]) -> tuple[bool, float, int]:

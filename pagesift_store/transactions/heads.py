@@ -40,7 +40,7 @@ class Walk:
         self._taken: dict[int, int] = {}
         self._ready_at: dict[int, float] = {}
         self._scheduled: dict[int, int] = {}
-        self._leased_from: set[int] = set()
+        self._met: list[set[int]] = []
         self._took_better = False
         self._streams: list[Stream] = []
         self._heads = Heads(self._walk(sql.walk_heads()))
@@ -64,8 +64,9 @@ class Walk:
     def _walk(self, statement: Select[Any], **more: Any) -> Iterator[Head]:
         """Heads as they are read; a lane whose head was leased meanwhile may be met again, and is passed over."""
         met: set[int] = set()
+        self._met.append(met)
         for row in self._read(statement, **more):
-            if row.lane_id not in met and row.lane_id not in self._leased_from:
+            if row.lane_id not in met:
                 met.add(row.lane_id)
                 self._rows[row.lane_id] = row
                 yield _head(row)
@@ -128,14 +129,15 @@ class Walk:
         self._taken[head.host_id] = self._taken.get(head.host_id, 0) + 1
         self._ready_at[head.host_id] = ready_at
         self._scheduled[head.cluster_id] = self._scheduled.get(head.cluster_id, 0) + 1
-        self._leased_from.add(head.lane_id)
+        for met in self._met:
+            met.add(head.lane_id)
         behind = None
         if successor is not None:
             behind = head._replace(
                 demoted=bool(successor.demoted), rank=successor.score, link_id=successor.id
             )
         self._heads.replace(head, behind)
-        if self._proven is not None:
+        if self._proven is not None and is_proven(*head.cluster, *self._total, self._settings.delta):
             self._proven.replace(head, behind)
 
 

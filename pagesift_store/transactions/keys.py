@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pagesift_store.urls.parts import template
 from pagesift_store.urls.reading import WebUrl, read
@@ -12,11 +12,9 @@ if TYPE_CHECKING:
     from pagesift_store.transactions.work import Work
 
 
-def key_of(work: Work, row: Any) -> str:
-    """The key of a stored link, from a row with `url` and `key`."""
-    if row.key is not None:
-        return str(row.key)
-    return work.memory.rules.key(read(row.url))
+def key_of(work: Work, key: str | None, url: str) -> str:
+    """The key of a stored link, from its columns `key` and `url`."""
+    return key if key is not None else work.memory.rules.key(read(url))
 
 
 def template_hash(web: WebUrl) -> int | None:

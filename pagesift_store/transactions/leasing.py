@@ -69,7 +69,7 @@ def _lease(work: Work, row: Any, expires: float, delay: float) -> Lease:
         store_id=work.crawl.store_id,
         link_id=row.id,
         url=row.url,
-        key=key_of(work, row),
+        key=key_of(work, row.key, row.url),
         attempt=row.attempt,
         expires=expires,
         score=row.score,

@@ -26,10 +26,10 @@ from pagesift_store.transactions.adding import rejected
 from pagesift_store.transactions.admission import Offer, admit, offer
 from pagesift_store.transactions.leasing import accept
 from pagesift_store.transactions.places import host_of, note_language
-from pagesift_store.transactions.signals import NO_SIGNAL, Carrier, signal_of
+from pagesift_store.transactions.signals import Carrier
 from pagesift_store.transactions.texts import clean
 from pagesift_store.urls.reading import WebUrl, read
-from pagesift_store.urls.shapes import is_furniture
+from pagesift_store.urls.shapes import is_furniture, language_candidate
 from pagesift_store.urls.words import url_text
 
 if TYPE_CHECKING:
@@ -211,7 +211,9 @@ def _unchanged(work: Work, row: Any, page: Page, digest: bytes) -> Observation:
             ),
         },
     )
-    moves.leave(work, row, answered=True)
+    moves.leave(work, row, answered=True, visited=not row.visits)
+    if not row.visits:  # nothing was asked for that could be unchanged, yet the place is used up
+        work.crawl.fetched += 1
     state, due = revisiting.settle(work, row, interval)
     return Observation(
         relevance=kept.get("relevance", 0.0),
@@ -261,10 +263,11 @@ def _follow(work: Work, outcome: Outcome) -> Sequence[Added]:
     except InvalidUrl:
         base = outcome.web  # what browsers do with a base they cannot read
     language = language_of(page)
+    language = page.language.partition("-")[0].lower() if page.language else None
+    segment = language_candidate(outcome.web)
+    if language and segment is not None:
+        note_language(work, host_of(work, work.memory.politeness_of(outcome.web)), segment, language)
     carrier = Carrier(outcome.relevance, language)
-    if language is not None:
-        host = host_of(work, work.memory.politeness_of(outcome.web))
-        note_language(work, host, outcome.web, language)
     depth = outcome.row.depth + 1
     return admit(
         work, [_offered(work, link, base, outcome.web, carrier, depth, outcome.row.id) for link in page.links]
@@ -284,8 +287,7 @@ def _offered(
         if found.nofollow and not work.settings.follow_nofollow:
             raise InvalidUrl(found.href, Refusal.NOFOLLOW)
         target = work.memory.rules.admit(found.href, base, page=web)
-        signal = NO_SIGNAL if found.score is not None else signal_of(work, target, found, carrier)
-        return offer(work, target, signal, depth, given=found.score, parent_id=parent_id)
+        return offer(work, target, found, carrier, depth, given=found.score, parent_id=parent_id)
     except InvalidUrl as error:
         return rejected(work, found.href, error.reason)
 

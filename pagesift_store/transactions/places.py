@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pagesift_store.storage.statements import lanes as sql
+from pagesift_store.transactions.keys import signed_hash
 from pagesift_store.transactions.work import HostInfo, Work
-from pagesift_store.urls.parts import cluster, subtree
-from pagesift_store.urls.shapes import language_candidate
+from pagesift_store.urls.parts import place
 
 if TYPE_CHECKING:
     from pagesift_store.urls.reading import WebUrl
@@ -31,23 +31,26 @@ def host_of(work: Work, name: str) -> HostInfo:
     return known
 
 
-def note_language(work: Work, host: HostInfo, web: WebUrl, declared: str | None = None) -> None:
-    """Take in what a URL, and the language that its page declares, say about the host's language segments."""
-    segment = language_candidate(web)
-    news = None if segment is None else host.shows(segment, declared)
+def note_language(work: Work, host: HostInfo, segment: str, declared: str | None = None) -> None:
+    """Take in a leading path segment that may name a language, and the language that a page below it declares."""
+    news = host.shows(segment, declared)
     if news is not None:
         work.run(sql.set_languages(), the_host=host.id, languages=news)
 
 
-def lane_of(work: Work, web: WebUrl, host: HostInfo) -> int:
-    """The id of the lane that a link of this URL queues in."""
-    keys = subtree(web, work.memory.seed_hosts, host.languages), cluster(web, host.languages)
+def place_of(work: Work, web: WebUrl, host: HostInfo) -> tuple[int, int | None]:
+    """The id of the lane that a link of this URL queues in, and the hash of its template (None: it has none)."""
+    parts = place(web, work.memory.seed_hosts, host.languages)
+    keys = parts.subtree, parts.cluster
     lane = _find_lane(work, host, *keys)
-    if lane is None and host.lanes >= MOST_LANES - 1:
-        overflow = web.host + OVERFLOW
-        keys = overflow, overflow
-        lane = _find_lane(work, host, *keys)
-    return lane if lane is not None else _new_lane(work, host, *keys)
+    if lane is None:
+        if host.lanes >= MOST_LANES - 1:
+            overflow = web.host + OVERFLOW
+            keys = overflow, overflow
+            lane = _find_lane(work, host, *keys)
+        if lane is None:
+            lane = _new_lane(work, host, *keys)
+    return lane, None if parts.template is None else signed_hash(parts.template)
 
 
 def _find_lane(work: Work, host: HostInfo, subtree_key: str, cluster_key: str) -> int | None:

@@ -10,8 +10,8 @@ from pagesift_store.records import LinkState, Page
 from pagesift_store.storage.statements import links as sql
 from pagesift_store.transactions import moves
 from pagesift_store.transactions.adding import extend_scope
-from pagesift_store.transactions.keys import key_of, template_hash
-from pagesift_store.transactions.places import host_of, lane_of
+from pagesift_store.transactions.keys import key_of
+from pagesift_store.transactions.places import host_of, place_of
 from pagesift_store.transactions.signals import NO_SIGNAL
 from pagesift_store.urls.pipeline import key_hash
 from pagesift_store.urls.reading import WebUrl, read
@@ -57,7 +57,7 @@ def land(work: Work, row: Any, page: Page) -> Landing:
         extend_scope(work, web)
         outside = False
     same_as = None
-    seen = {key_of(work, row)}
+    seen = {key_of(work, row.key, row.url)}
     for hop in hops[1:]:
         found = _alias(work, row, hop, seen)
         if hop is web:
@@ -106,7 +106,7 @@ def _alias(work: Work, row: Any, web: WebUrl, seen: set[str], *, only_new: bool 
     seen.add(key)
     digest = key_hash(key)
     same_hash = work.rows_in(sql.find_by_hash, sql.HASHES, [digest])
-    known = next((found for found in same_hash if key_of(work, found) == key), None)
+    known = next((found for found in same_hash if key_of(work, found.key, found.url) == key), None)
     if known is None:
         _insert(work, row, web, key, digest, max((found.n + 1 for found in same_hash), default=0))
         return None
@@ -125,6 +125,7 @@ def _insert(work: Work, row: Any, web: WebUrl, key: str, digest: bytes, n: int) 
     work.crawl.links += 1
     host = host_of(work, work.memory.politeness_of(web))
     plain = work.memory.rules.key(web)
+    lane_id, template = place_of(work, web, host)
     work.run(
         sql.add_links(),
         **NO_SIGNAL._asdict()
@@ -134,7 +135,7 @@ def _insert(work: Work, row: Any, web: WebUrl, key: str, digest: bytes, n: int) 
             "key": None if key == plain else key,
             "key_hash": digest,
             "n": n,
-            "lane_id": lane_of(work, web, host),
+            "lane_id": lane_id,
             "parent_id": row.parent_id,
             "alias_of": row.id,
             "depth": row.depth,
@@ -142,7 +143,7 @@ def _insert(work: Work, row: Any, web: WebUrl, key: str, digest: bytes, n: int) 
             "given": row.given,
             "seed": row.seed,
             "demoted": False,
-            "template": template_hash(web),
+            "template": template,
             "state": LinkState.DONE.value,
             "found_at": work.now,
         },

@@ -229,7 +229,7 @@ def _text_of(work: Work, web: WebUrl) -> int | None:
     key = work.memory.rules.key(web)
     digest = key_hash(key)
     for row in work.rows_in(links_sql.find_by_hash, links_sql.HASHES, [digest]):
-        if row.visits and key_of(work, row) == key:
+        if row.visits and key_of(work, row.key, row.url) == key:
             found = work.first(sql.text_of(), the_link=row.id)
             return None if found is None else int(found.text_hash)
     return None
@@ -255,11 +255,11 @@ def _rewrite_links(work: Work, host: str, rule: RewriteRule) -> int:
         web = read(row.url)
         plain = work.memory.rules.key(web)
         key = work.memory.rewritten(web, plain)
-        if key == key_of(work, row):
+        if key == key_of(work, row.key, row.url):
             continue
         digest = key_hash(key)
         same_hash = work.rows_in(links_sql.find_by_hash, links_sql.HASHES, [digest])
-        other = next((found for found in same_hash if key_of(work, found) == key), None)
+        other = next((found for found in same_hash if key_of(work, found.key, found.url) == key), None)
         if other is None:
             n = max((found.n + 1 for found in same_hash), default=0)
             work.run(sql.set_key(), the_id=row.id, key=None if key == plain else key, key_hash=digest, n=n)

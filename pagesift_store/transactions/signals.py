@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from pagesift_store.focus import features
 from pagesift_store.transactions.places import host_of, note_language
 from pagesift_store.urls.parts import bare_host
-from pagesift_store.urls.shapes import is_dated, is_furniture, is_section, path_language
+from pagesift_store.urls.shapes import is_dated, is_furniture, is_section, language_candidate, path_language
 from pagesift_store.urls.words import url_text
 
 if TYPE_CHECKING:
     from pagesift_store.records import FoundLink
-    from pagesift_store.transactions.work import Work
+    from pagesift_store.transactions.work import HostInfo, Work
     from pagesift_store.urls.reading import WebUrl
 
 
@@ -49,6 +49,10 @@ class Carrier(NamedTuple):
     language: str | None = None
 
 
+NO_CARRIER = Carrier()
+"""Of links that were added by hand."""
+
+
 def signal_of(work: Work, web: WebUrl, found: FoundLink, carrier: Carrier) -> Signal:
     """The signal of one link (RULES 2.3 and 2.4), the decay of its depth apart."""
     terms = work.memory.terms
@@ -70,19 +74,29 @@ def signal_of(work: Work, web: WebUrl, found: FoundLink, carrier: Carrier) -> Si
 
 def _shape(work: Work, web: WebUrl, anchor: str, carrier: Carrier) -> tuple[float, float]:
     """Factor and floor, from what the shape of the URL and its anchor say (RULES 2.4)."""
-    host = host_of(work, work.memory.politeness_of(web))
-    note_language(work, host, web)
-    language = path_language(web, host.languages)
-    wanted = work.memory.terms.language
+    memory = work.memory
+    host = host_of(work, memory.politeness_of(web))
+    language = _language(work, host, web)
+    wanted = memory.terms.language
+    dated = is_dated(web)
     factor = features.factor(
-        furniture=is_furniture(web, anchor),
-        dated=is_dated(web),
+        furniture=not dated and is_furniture(web, anchor),
+        dated=dated,
         foreign=wanted == "en" and language is not None and language != wanted,
     )
-    on_seed_host = bare_host(web.host) in work.memory.seed_hosts
+    on_seed_host = bare_host(web.host) in memory.seed_hosts
     floor = features.floor(
         edition=language == wanted and carrier.language is not None and carrier.language != wanted,
         section=on_seed_host and is_section(web, anchor, host.languages),
         subsite=not on_seed_host and web.path == "/" and web.query is None,
     )
     return factor, floor
+
+
+def _language(work: Work, host: HostInfo, web: WebUrl) -> str | None:
+    """The language of the edition that a URL leads to; the host's evidence takes the URL in."""
+    segment = language_candidate(web)
+    if segment is None:
+        return None
+    note_language(work, host, segment)
+    return path_language(web, host.languages)
