@@ -37,6 +37,7 @@ class Walk:
         self._total = total
         self._now = now
         self._rows: dict[int, Any] = {}
+        self._in_flight: dict[int, int] = {}
         self._taken: dict[int, int] = {}
         self._ready_at: dict[int, float] = {}
         self._scheduled: dict[int, int] = {}
@@ -62,14 +63,19 @@ class Walk:
         return stream
 
     def _walk(self, statement: Select[Any], **more: Any) -> Iterator[Head]:
-        """Heads as they are read; a lane whose head was leased meanwhile may be met again, and is passed over."""
+        """Heads as they are read; a lane whose head was leased meanwhile may be met again, and is passed over.
+
+        What is read late shows the leases taken meanwhile, which are counted here as well: they are put aside.
+        """
         met: set[int] = set()
         self._met.append(met)
         for row in self._read(statement, **more):
             if row.lane_id not in met:
                 met.add(row.lane_id)
                 self._rows[row.lane_id] = row
-                yield _head(row)
+                self._in_flight[row.host_id] = row.in_flight - self._taken.get(row.host_id, 0)
+                head = _head(row)
+                yield head._replace(scheduled=head.scheduled - self._scheduled.get(head.cluster_id, 0))
 
     def _in_clusters(self, clusters: list[int]) -> Iterator[Head]:
         statement, parameters = listed(sql.heads_of_clusters, sql.CLUSTERS, clusters)
@@ -103,7 +109,7 @@ class Walk:
         row = self._rows[head.lane_id]
         return (
             self._ready_at.get(head.host_id, 0.0) <= self._now
-            and row.in_flight + self._taken.get(head.host_id, 0) < row.places
+            and self._in_flight[head.host_id] + self._taken.get(head.host_id, 0) < row.places
         )
 
     def _nothing_better(self) -> bool:
