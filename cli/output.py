@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .text import encodable, one_line, shorten, takes_utf8
+from .text import encodable, inert, one_line, shorten, takes_utf8
 from .wire import dumps
 
 if TYPE_CHECKING:
@@ -80,7 +80,10 @@ def show_rows(
         return
     rows = ask(most or None)
     if form == "json":
-        click.echo(dumps([dict(row) for row in rows], indent=2))
+        click.echo("[")
+        for place, row in enumerate(rows, 1):
+            click.echo(f"  {dumps(dict(row))}{',' if place < len(rows) else ''}")
+        click.echo("]")
     elif form == "jsonl":
         for row in rows:
             click.echo(dumps(dict(row)))
@@ -127,7 +130,7 @@ def _csv(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
 def _csv_value(value: Any) -> Any:
     """A value as a spreadsheet may read it: text that looks like a formula gets an apostrophe before it."""
     if isinstance(value, str):
-        return f"'{value}" if value.startswith(_FORMULA) else value
+        return inert(f"'{value}" if value.startswith(_FORMULA) else value)
     if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
         return value
     return dumps(value)
@@ -165,20 +168,22 @@ def _draw(rows: Sequence[Row], columns: Sequence[str], *, header: bool = True) -
         click.echo("nothing")
         return
     width = max(shutil.get_terminal_size((_WIDTH, 24)).columns, 40)
-    cells = [[_cell(name, row.get(name)) for name in columns] for row in rows]
+    cells = [[encodable(_cell(name, row.get(name))) for name in columns] for row in rows]
     numeric = [all(isinstance(row.get(name), int | float | None) for row in rows) for name in columns]
-    widths = _fitted([[name, *(line[at] for line in cells)] for at, name in enumerate(columns)], width)
-    lines = box.SIMPLE_HEAD if takes_utf8() else box.ASCII
-    table = Table(box=lines, pad_edge=False, show_edge=False, show_header=header)
+    widths = _fitted([[name, *(row[at] for row in cells)] for at, name in enumerate(columns)], width)
+    frame = box.SIMPLE_HEAD if takes_utf8() else box.ASCII
+    table = Table(box=frame, pad_edge=False, show_edge=False, show_header=header)
     for name, right in zip(columns, numeric, strict=True):
         table.add_column(Text(name), justify="right" if right else "left", no_wrap=True)
-    for line in cells:
-        short = (shorten(encodable(text), most) for text, most in zip(line, widths, strict=True))
+    for cell_row in cells:
+        short = (shorten(text, most) for text, most in zip(cell_row, widths, strict=True))
         table.add_row(*map(Text, short))  # Text, not str: rich reads no markup in it
     # Drawn beside standard output, whose encoding may lack what rich draws with.
     canvas = io.StringIO()
     Console(file=canvas, width=width, force_terminal=sys.stdout.isatty(), highlight=False).print(table)
-    click.echo(encodable(canvas.getvalue()), nl=False, color=True)
+    # Line by line: of one long text that a pipe takes in part, an unbuffered stream loses the rest in silence.
+    for line in encodable(canvas.getvalue()).splitlines():
+        click.echo(line.rstrip(), color=True)
 
 
 def _fitted(columns: Sequence[Sequence[str]], width: int) -> list[int]:

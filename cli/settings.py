@@ -46,7 +46,7 @@ def _value(text: str) -> Any:
     if lowered in ("true", "false"):
         return lowered == "true"
     try:
-        number = json.loads(lowered)
+        number = json.loads(text)
     except ValueError:
         return text
     return number if isinstance(number, int | float) else text

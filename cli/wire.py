@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pagesift_store.errors import InvalidValue
 from pagesift_store.records import FoundLink, Lease, Page
 
-from .text import takes_utf8
+from .text import OBEYED, escape, takes_utf8
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -88,16 +88,12 @@ class Failure:
 
 
 def dumps(value: Any, *, indent: int | None = None) -> str:
-    """JSON text that standard output can carry: ASCII, unless it takes UTF-8 and the text is valid Unicode.
+    """JSON text that standard output can carry and no terminal obeys: what is risky is escaped, nothing is lost.
 
-    Bytes become hexadecimal digits. Floats keep every bit.
+    ASCII, unless standard output takes UTF-8. Bytes become hexadecimal digits. Floats keep every bit.
     """
     text = json.dumps(value, ensure_ascii=not takes_utf8(), allow_nan=False, default=_other, indent=indent)
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # a lone surrogate, which only an escape can carry
-        return json.dumps(value, allow_nan=False, default=_other, indent=indent)
-    return text
+    return text if text.isascii() else OBEYED.sub(escape, text)
 
 
 def _other(value: Any) -> Any:

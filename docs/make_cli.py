@@ -51,8 +51,8 @@ pagesift-store inspect queue crawl.db
 ```
 
 `lease` ends the loop by its exit code once the crawl is finished (3), has reached its limit (4) or a stop rule holds
-(5). The loop may run several times at once: no link is given to two. `--headers` takes status, validators and redirects from
-what curl wrote down; without such a file, give `--status`, `--url` and `--header`. This loop asks no `robots.txt`;
+(5). The loop may run several times at once: no link is given to two. `--headers` takes status, validators and redirects
+from what curl wrote down; without such a file, give `--status`, `--url` and `--header`. This loop asks no `robots.txt`;
 `set-robots` and `set-host` record what yours found.
 
 Leases taken by the command belong to no process but to a name (`--worker`, `PAGESIFT_WORKER`, else `cli`), so that
@@ -82,10 +82,12 @@ FORMATS = """\
   and titles come from strangers, so escape sequences are cut and control characters, direction marks and lone
   surrogates shown as U+FFFD. 20 rows unless `--limit` says otherwise.
 - `json` (one array or object) and `jsonl` (one object per line): every field and row, floats to the bit, times as UTC
-  epoch seconds. ASCII where standard output is not UTF-8, so that they can be read back in any locale.
+  epoch seconds. ASCII where standard output is not UTF-8, so that they can be read back in any locale; what a terminal
+  would obey is escaped everywhere.
 - `csv`: every field and row, with a header; an object is a list of names and values. Meant for spreadsheets: text that
   begins with `=`, `+`, `-`, `@`, a tab or a carriage return gets an apostrophe before it, so that it is not taken
-  for a formula. Numbers stay as they are. Where every character counts, take JSON.
+  for a formula; control characters, and what standard output cannot encode, become backslash escapes. Numbers stay
+  as they are. Where every character counts, take JSON.
 """
 
 
