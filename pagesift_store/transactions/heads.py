@@ -38,6 +38,7 @@ class Walk:
         self._now = now
         self._rows: dict[int, Any] = {}
         self._in_flight: dict[int, int] = {}
+        self._given: dict[int, int] = {}
         self._taken: dict[int, int] = {}
         self._ready_at: dict[int, float] = {}
         self._scheduled: dict[int, int] = {}
@@ -65,7 +66,8 @@ class Walk:
     def _walk(self, statement: Select[Any], **more: Any) -> Iterator[Head]:
         """Heads as they are read; a lane whose head was leased meanwhile may be met again, and is passed over.
 
-        What is read late shows the leases taken meanwhile, which are counted here as well: they are put aside.
+        What is read late may show leases taken meanwhile, which are counted here as well. The first row of a host, or
+        of a cluster, cannot: nothing is leased of it before.
         """
         met: set[int] = set()
         self._met.append(met)
@@ -73,9 +75,9 @@ class Walk:
             if row.lane_id not in met:
                 met.add(row.lane_id)
                 self._rows[row.lane_id] = row
-                self._in_flight[row.host_id] = row.in_flight - self._taken.get(row.host_id, 0)
-                head = _head(row)
-                yield head._replace(scheduled=head.scheduled - self._scheduled.get(head.cluster_id, 0))
+                self._in_flight.setdefault(row.host_id, row.in_flight)
+                scheduled = self._given.setdefault(row.cluster_id, row.cluster_scheduled)
+                yield _head(row)._replace(scheduled=scheduled)
 
     def _in_clusters(self, clusters: list[int]) -> Iterator[Head]:
         statement, parameters = listed(sql.heads_of_clusters, sql.CLUSTERS, clusters)
