@@ -62,6 +62,7 @@ class Settings:
         cluster_cap: leases after which a cluster that is not proven gives way to others. Operational.
         rescore_drift: how far a term weight may drift (absolute, 0 to 1) before the queue is rescored; 0: any
             change. Operational.
+        focus: `full`, or `reference`: the five features, their priors and the link model alone.
         learn: whether the link model learns from fetched pages.
         upgrade_https: read http links to the same host on an https page as https.
         follow_nofollow: follow links and pages that ask not to be followed. Operational.
@@ -94,6 +95,7 @@ class Settings:
     max_failures: int = _setting(5, low=1, high=100, operational=True)
     cluster_cap: int = _setting(20, low=1, operational=True)
     rescore_drift: float = _setting(0.05, low=0, high=1, operational=True)
+    focus: str = _setting("full", choices=("full", "reference"))
     learn: bool = _setting(True)
     upgrade_https: bool = _setting(True)
     follow_nofollow: bool = _setting(False, operational=True)

@@ -13,7 +13,11 @@ from pagesift_store.focus.harvest import is_dry, is_proven
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["Harvest", "Head", "Heads", "choose", "set_aside"]
+__all__ = ["LANE_WEIGHT", "Harvest", "Head", "Heads", "Yield", "choose", "lift", "set_aside"]
+
+
+LANE_WEIGHT = 1.0
+"""What the mean relevance of a lane's pages is worth beside the features of a link."""
 
 
 class Harvest(NamedTuple):
@@ -21,6 +25,32 @@ class Harvest(NamedTuple):
 
     pages: int
     hits: int
+
+
+class Yield(NamedTuple):
+    """Pages fetched and the sum of their relevance."""
+
+    pages: int
+    relevance: float
+
+
+def lift(lane: Yield, site: Yield, *, weight: float = LANE_WEIGHT) -> float:
+    """What the pages fetched from a lane add to the rank of its links.
+
+    weight · ((h + 2m) / (n + 2) − m) with n pages of summed relevance h in the lane and the site's mean relevance
+    m: the lane's mean, drawn towards that of the site by two pages' worth, less the site's. So a lane without
+    pages has 0, and whatever the site's mean becomes, only lanes with pages of their own move.
+
+    Args:
+        lane: of the lane, one page or more.
+        site: of the whole crawl.
+        weight: what a relevance of 1 is worth beside the features of a link.
+
+    Returns:
+        −weight to weight.
+    """
+    mean = site.relevance / site.pages if site.pages else 0.0
+    return weight * ((lane.relevance - lane.pages * mean) / (lane.pages + 2.0))
 
 
 class Head(NamedTuple):

@@ -193,14 +193,16 @@ lane = Table(
     _count("pages", "pages fetched that count"),
     _real("relevance", comment="sum of their relevance"),
     Column("head_id", ID, nullable=True, comment="best queued link; NULL: nothing is queued"),
+    _real("lift", comment="what its fetched pages add to the rank of its links, as of the last of them"),
     _real("head_score", nullable=True),
+    _real("head_rank", nullable=True, comment="head_score + lift"),
     Column("head_demoted", Boolean, nullable=True),
     UniqueConstraint("host_id", "subtree_id", "cluster_id"),
 )
 Index(
     "ix_lane_order",
     lane.c.head_demoted,
-    lane.c.head_score.desc(),
+    lane.c.head_rank.desc(),
     lane.c.head_id,
     sqlite_where=lane.c.head_id.is_not(None),
     postgresql_where=lane.c.head_id.is_not(None),

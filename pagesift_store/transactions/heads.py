@@ -142,7 +142,9 @@ class Walk:
         behind = None
         if successor is not None:
             behind = head._replace(
-                demoted=bool(successor.demoted), rank=successor.score, link_id=successor.id
+                demoted=bool(successor.demoted),
+                rank=successor.score + self._rows[head.lane_id].lift,
+                link_id=successor.id,
             )
         self._heads.replace(head, behind)
         if self._proven is not None and is_proven(*head.cluster, *self._total, self._settings.delta):
@@ -163,7 +165,7 @@ class _Filtered:
 def _head(row: Any) -> Head:
     return Head(
         demoted=bool(row.head_demoted),
-        rank=row.head_score,
+        rank=row.head_rank,
         link_id=row.head_id,
         lane_id=row.lane_id,
         host_id=row.host_id,

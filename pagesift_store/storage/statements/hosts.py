@@ -89,7 +89,7 @@ def empty_lanes() -> Update:
     return (
         update(lane)
         .where(lane.c.host_id == bindparam("the_host"))
-        .values(head_id=None, head_score=None, head_demoted=None)
+        .values(head_id=None, head_score=None, head_rank=None, head_demoted=None)
     )
 
 

@@ -89,7 +89,7 @@ def offer_head() -> Update:
     return (
         update(lane)
         .where(lane.c.id == bindparam("the_lane"), _goes_before(demoted, score, link_id))
-        .values(head_id=link_id, head_score=score, head_demoted=demoted)
+        .values(head_id=link_id, head_score=score, head_rank=score + lane.c.lift, head_demoted=demoted)
     )
 
 
@@ -120,17 +120,27 @@ def refresh_all_heads() -> Update:
 _HEADS = {
     "head_id": _head(link.c.id),
     "head_score": _head(link.c.score),
+    "head_rank": _head(link.c.score) + lane.c.lift,
     "head_demoted": _head(link.c.demoted),
 }
 
 
 @cache
 def count_page() -> Update:
-    """A page that counts, in its lane; parameters `the_lane`, `relevance`."""
+    """A page that counts, in its lane.
+
+    Parameters `the_lane`, `the_relevance`, `lift`: what the lane's pages, this one included, add to its links' rank.
+    """
+    lift: Any = bindparam("lift")
     return (
         update(lane)
         .where(lane.c.id == bindparam("the_lane"))
-        .values(pages=lane.c.pages + 1, relevance=lane.c.relevance + bindparam("the_relevance"))
+        .values(
+            pages=lane.c.pages + 1,
+            relevance=lane.c.relevance + bindparam("the_relevance"),
+            lift=lift,
+            head_rank=lane.c.head_score + lift,
+        )
     )
 
 

@@ -27,8 +27,9 @@ def _heads() -> Select[Any]:
         select(
             lane.c.id.label("lane_id"),
             lane.c.head_id,
-            lane.c.head_score,
+            lane.c.head_rank,
             lane.c.head_demoted,
+            lane.c.lift,
             lane.c.pages.label("lane_pages"),
             lane.c.relevance.label("lane_relevance"),
             lane.c.cluster_id,
@@ -59,7 +60,7 @@ def walk_heads() -> Select[Any]:
     return (
         _heads()
         .where(lane.c.head_id.is_not(None), _open_now())
-        .order_by(lane.c.head_demoted, lane.c.head_score.desc(), lane.c.head_id)
+        .order_by(lane.c.head_demoted, lane.c.head_rank.desc(), lane.c.head_id)
     )
 
 
@@ -88,7 +89,7 @@ def heads_of_clusters(size: int) -> Select[Any]:
             lane.c.head_id.is_not(None),
             _open_now(),
         )
-        .order_by(lane.c.head_demoted, lane.c.head_score.desc(), lane.c.head_id)
+        .order_by(lane.c.head_demoted, lane.c.head_rank.desc(), lane.c.head_id)
     )
 
 
@@ -103,7 +104,7 @@ def resting_heads() -> Select[Any]:
             host.c.ready_at <= bindparam("soon"),
             or_(host.c.blocked_until.is_(None), host.c.blocked_until <= bindparam("soon")),
         )
-        .order_by(lane.c.head_demoted, lane.c.head_score.desc(), lane.c.head_id)
+        .order_by(lane.c.head_demoted, lane.c.head_rank.desc(), lane.c.head_id)
     )
 
 
@@ -115,7 +116,7 @@ def leased_heads() -> Select[Any]:
     """
     columns = [
         link.c.id.label("head_id") if column.name == "head_id"
-        else link.c.score.label("head_score") if column.name == "head_score"
+        else (link.c.score + lane.c.lift).label("head_rank") if column.name == "head_rank"
         else link.c.demoted.label("head_demoted") if column.name == "head_demoted"
         else column
         for column in _heads().selected_columns

@@ -39,7 +39,7 @@ SIGNAL = (
 )
 """What a score is computed from, besides the depth's decay and the weights in use."""
 
-RAISED = (*SIGNAL, "decay", "depth", "score", "given", "seed", "parent_id")
+RAISED = (*SIGNAL, "decay", "depth", "score", "given", "seed", "parent_id", "demoted")
 """What a link found again takes over from the better find."""
 
 _NEW = (
@@ -79,7 +79,7 @@ def find_by_hash(size: int) -> Select[Any]:
         "key",
         "lane_id",
         "state",
-        "demoted",
+        "template",
         "attempt",
         "visits",
         "alias_of",
@@ -109,7 +109,14 @@ def raise_link() -> Update:
 def read_link() -> Select[Any]:
     """One link with its lane's parts and host; parameter `the_id`."""
     return (
-        select(link, lane.c.host_id, lane.c.subtree_id, lane.c.cluster_id)
+        select(
+            link,
+            lane.c.host_id,
+            lane.c.subtree_id,
+            lane.c.cluster_id,
+            lane.c.pages.label("lane_pages"),
+            lane.c.relevance.label("lane_relevance"),
+        )
         .join(lane, lane.c.id == link.c.lane_id)
         .where(link.c.id == bindparam("the_id"))
     )
