@@ -32,6 +32,12 @@ class _Rows:
             f"foreign key: {tuple(row)}" for row in connection.execute("PRAGMA foreign_key_check")
         ]
         self.crawl = connection.execute("SELECT * FROM crawl").fetchone()
+        self.terms = [row["weight"] for row in connection.execute("SELECT weight FROM term ORDER BY bit")]
+        self.features = [
+            row["weight"]
+            for row in connection.execute("SELECT weight FROM posterior ORDER BY position")
+            if row["weight"] is not None
+        ]
         for table in ("link", "lane", "host", "part", "page", "owner"):
             setattr(self, table, {row["id"]: row for row in connection.execute(f"SELECT * FROM {table}")})
         self.lane_of = {row["id"]: self.lane[row["lane_id"]] for row in self.link.values()}
@@ -51,6 +57,7 @@ def _found(rows: _Rows) -> Iterator[str]:
     yield from _harvest(rows)
     yield from _scheduled(rows)
     yield from _heads(rows)
+    yield from _scores(rows)
 
 
 def _differ(what: str, stored: Any, counted: Any) -> Iterator[str]:
@@ -138,3 +145,31 @@ def _heads(rows: _Rows) -> Iterator[str]:
         best = min(queued[lane_id], default=None)
         head = lane["head_id"] and (bool(lane["head_demoted"]), -lane["head_score"], lane["head_id"])
         yield from _differ(f"head of lane {lane_id}", head, best)
+
+
+def expected_score(link: Any, features: list[float], terms: list[float]) -> float:
+    """The score of a row of the link table, written down a second time, in plain numbers."""
+    anchor, url, context, parent, phrase = features
+    linear = anchor * _coverage(link["anchor_hits"], terms)
+    linear += url * _coverage(link["url_hits"], terms)
+    linear += context * _coverage(link["context_hits"], terms)
+    linear += parent * link["parent_relevance"]
+    linear += phrase * link["phrase"]
+    return max(link["floor"], link["factor"] * linear) * link["decay"]
+
+
+def _coverage(mask: int, terms: list[float]) -> float:
+    hit = total = 0.0
+    for bit, weight in enumerate(terms):
+        total += weight
+        if mask % 2**64 // 2**bit % 2:
+            hit += weight
+    return hit / total if terms else 0.0
+
+
+def _scores(rows: _Rows) -> Iterator[str]:
+    """Every unfinished link has the score that the weights in use give it, to the bit."""
+    for link_id, link in rows.link.items():
+        if link["state"] in ("queued", "leased", "waiting") and not link["given"]:
+            score = expected_score(link, rows.features, rows.terms)
+            yield from _differ(f"score of link {link_id}", link["score"], score)
