@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 HOSTS = ("a.example", "www.a.example", "b.example", "docs.b.example")
 FOLDERS = ("", "visa/", "fees/2024/", "en/study/", "news/")
-WORDS = "student visa fees apply pay embassy deadline campus garden river".split()
+WORDS = ["student", "visa", "fees", "apply", "pay", "embassy", "deadline", "campus", "garden", "river"]
 STATUSES = (200,) * 12 + (304, 404, 429, 500)
 MANY_STEPS = 150
 

@@ -1,0 +1,239 @@
+"""Adding: one verdict per item, in order, as often as one likes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from store_invariants import violations
+
+from pagesift_store import FoundLink, Frontier, LinkState, Page, Refusal, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+SEED = "https://a.example/"
+NEW, KNOWN, REJECTED = Verdict
+
+
+def test_verdicts_come_in_the_order_of_the_items(frontier: Callable[..., Frontier]) -> None:
+    added = frontier().add(
+        [
+            SEED,
+            "mailto:a@a.example",
+            "https://www.a.example/#top",
+            "http://",
+            "https://b.example/",
+            "https://a.example/logo.png",
+        ]
+    )
+    assert [(one.verdict, one.link_id, one.reason) for one in added] == [
+        (NEW, 1, None),
+        (REJECTED, None, Refusal.SCHEME),
+        (KNOWN, 1, None),
+        (REJECTED, None, Refusal.INVALID),
+        (NEW, 2, None),
+        (REJECTED, None, Refusal.EXTENSION),
+    ]
+    assert [one.url for one in added[:3]] == [SEED, "mailto:a@a.example", SEED]
+
+
+def test_adding_again_changes_nothing(frontier: Callable[..., Frontier]) -> None:
+    opened = frontier()
+    urls = [f"https://a.example/{i}" for i in range(700)]
+    opened.add(urls)
+    before = list(opened.dump())
+    assert {one.verdict for one in opened.add(urls)} == {KNOWN}
+    assert list(opened.dump()) == before
+
+
+def test_a_seed_is_a_text_without_a_base_at_depth_0(frontier: Callable[..., Frontier]) -> None:
+    opened = frontier()
+    opened.add([SEED])
+    opened.add([FoundLink("https://a.example/1")])
+    opened.add(["2"], base=SEED)
+    opened.add(["https://a.example/3"], depth=1)
+    opened.add(["https://a.example/4"], score=1.5)
+    seeds = {row["url"]: (bool(row["seed"]), row["score"]) for row in opened.dump() if row["table"] == "link"}
+    assert {url for url, (seed, _) in seeds.items() if seed} == {SEED, "https://a.example/4"}
+    assert seeds[SEED] == (True, 5.5)
+    assert seeds["https://a.example/4"] == (True, 1.5)
+
+
+@pytest.mark.parametrize(
+    ("scope", "url", "verdict"),
+    [
+        ("site", "https://docs.a.example/x", NEW),
+        ("site", "https://b.example/x", REJECTED),
+        ("host", "https://docs.a.example/x", REJECTED),
+        ("host", "https://a.example/elsewhere", NEW),
+        ("prefix", "https://a.example/elsewhere", REJECTED),
+        ("prefix", "https://a.example/dir/x", NEW),
+        ("any", "https://b.example/x", NEW),
+    ],
+)
+def test_a_seed_extends_the_scope(
+    frontier: Callable[..., Frontier], scope: str, url: str, verdict: Verdict
+) -> None:
+    opened = frontier(scope=scope)
+    assert opened.add([FoundLink("https://a.example/dir/x")])[0].verdict == (
+        NEW if scope == "any" else REJECTED
+    )
+    opened.add(["https://a.example/dir/"])
+    (added,) = opened.add([FoundLink(url)])
+    assert added.verdict is verdict
+    assert added.reason is (Refusal.OUT_OF_SCOPE if verdict is REJECTED else None)
+
+
+def test_seeds_of_several_runs_add_up(frontier: Callable[..., Frontier], store: Path) -> None:
+    for i in range(3):
+        with frontier() as opened:
+            opened.add([f"https://{host}.example/" for host in "abcde"[: i + 3]])
+    assert frontier().status().counts[LinkState.QUEUED] == 5
+    assert violations(store) == []
+
+
+def test_what_a_store_knows_survives_and_nothing_is_purged(
+    frontier: Callable[..., Frontier], page: Callable[..., Page]
+) -> None:
+    with frontier() as opened:
+        opened.add([f"https://a.example/{i}" for i in range(10)])
+        for lease in opened.lease(3):
+            opened.observe(lease, page(lease))
+    with frontier() as opened:
+        assert opened.status().counts[LinkState.QUEUED] == 7
+        assert opened.status().counts[LinkState.DONE] == 3
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "rules"),
+    [
+        ("/Report.html", "/report.html", "standard"),
+        ("/?id=A", "/?id=a", "standard"),
+        ("/?k", "/?k=", "standard"),
+        ("/x", "/x/", "standard"),
+        ("/?a=1&a=2", "/?a=2&a=1", "standard"),
+        ("//x", "/x", "strict"),
+        ("/?b=1&a=2", "/?a=2&b=1", "strict"),
+    ],
+)
+def test_different_pages_have_different_keys(
+    frontier: Callable[..., Frontier], one: str, other: str, rules: str
+) -> None:
+    added = frontier(key_rules=rules).add([f"https://a.example{one}", f"https://a.example{other}"])
+    assert [one.verdict for one in added] == [NEW, NEW]
+
+
+def test_many_pages_that_link_home_make_one_row(
+    frontier: Callable[..., Frontier], page: Callable[..., Page]
+) -> None:
+    opened = frontier()
+    opened.add([f"https://a.example/{i}" for i in range(20)])
+    ids = set()
+    for lease in opened.lease(20):
+        (home,) = opened.observe(lease, page(lease, FoundLink("/home", anchor="student visa"))).added
+        ids.add(home.link_id)
+    assert ids == {21}
+
+
+# -- a known link found again (RULES 2.7) ---------------------------------------------------------------------------
+
+
+def link(opened: Frontier, url: str) -> dict[str, Any]:
+    return dict(next(row for row in opened.dump() if row["table"] == "link" and row["url"] == url))
+
+
+TARGET = "https://a.example/x/y"
+WEAK = FoundLink(TARGET, context="visa")
+STRONG = FoundLink(TARGET, anchor="student visa fees")
+
+
+@pytest.mark.parametrize("order", [(WEAK, STRONG), (STRONG, WEAK), (STRONG, WEAK, STRONG)])
+def test_the_better_find_wins_and_takes_its_signal_along(
+    frontier: Callable[..., Frontier], order: tuple[FoundLink, ...], store: Path
+) -> None:
+    opened = frontier()
+    opened.add([SEED])
+    for found in order:
+        opened.add([found], depth=1)
+    row = link(opened, TARGET)
+    assert (row["anchor_hits"], row["context_hits"], row["phrase"]) == (0b111, 0, 1)
+    assert violations(store) == []
+
+
+def test_the_better_find_wins_within_one_batch(frontier: Callable[..., Frontier], store: Path) -> None:
+    opened = frontier()
+    opened.add([SEED])
+    opened.add([WEAK, STRONG, WEAK])
+    assert link(opened, TARGET)["anchor_hits"] == 0b111
+    assert violations(store) == []
+
+
+@pytest.mark.parametrize("depths", [(3, 1), (1, 3), (2, 1, 3)])
+def test_the_smaller_depth_wins(
+    frontier: Callable[..., Frontier], depths: tuple[int, ...], store: Path
+) -> None:
+    opened = frontier()
+    opened.add([SEED])
+    for depth in depths:
+        opened.add([STRONG if depth == 1 else WEAK], depth=depth)
+    row = link(opened, TARGET)
+    assert (row["depth"], row["decay"]) == (1, 0.9)
+    assert violations(store) == []
+
+
+def test_ties_keep_their_order_when_one_is_found_again(frontier: Callable[..., Frontier]) -> None:
+    opened = frontier()
+    opened.add([SEED])
+    same = [FoundLink(f"https://a.example/x/{name}", anchor="student visa") for name in "ba"]
+    opened.add(same)
+    opened.add(same[::-1])
+    assert [lease.url for lease in opened.lease(3)[1:]] == [found.href for found in same]
+
+
+def test_a_given_score_takes_the_place_of_ours_even_a_lower_one(
+    frontier: Callable[..., Frontier], store: Path
+) -> None:
+    opened = frontier(scope="any")
+    opened.add([STRONG])
+    opened.add([FoundLink("https://a.example/x/z", score=1.0)])
+    opened.add([FoundLink(TARGET, score=0.01)])
+    assert violations(store) == []
+    assert [lease.score for lease in opened.lease(2)] == [1.0, 0.01]
+
+
+def test_what_is_finished_is_not_raised(frontier: Callable[..., Frontier]) -> None:
+    opened = frontier()
+    opened.add([SEED])
+    opened.observe(opened.lease()[0], Page(url=SEED))
+    before = link(opened, SEED)
+    assert opened.add([FoundLink(SEED, score=100.0)])[0].verdict is KNOWN
+    assert link(opened, SEED) == before
+
+
+# -- a bounded queue ------------------------------------------------------------------------------------------------
+
+
+def test_a_better_newcomer_evicts_the_worst(frontier: Callable[..., Frontier], store: Path) -> None:
+    opened = frontier(max_queue=3, scope="any")
+    opened.add([FoundLink(f"https://a.example/{score}", score=score) for score in (0.5, 0.1, 0.9)])
+    opened.add([FoundLink("https://a.example/new", score=0.7)])
+    assert [lease.score for lease in opened.lease(5)] == [0.9, 0.7, 0.5]
+    assert violations(store) == []
+
+
+def test_what_was_evicted_is_forgotten_and_may_come_again_under_another_number(
+    frontier: Callable[..., Frontier],
+) -> None:
+    opened = frontier(max_queue=1, scope="any")
+    opened.add([FoundLink("https://a.example/1", score=0.1)])
+    opened.add([FoundLink("https://a.example/2", score=0.2)])
+    again = opened.add([FoundLink("https://a.example/1", score=0.3)])[0]
+    assert (again.verdict, again.link_id) == (NEW, 3)
+
+
+def test_of_equals_the_oldest_stay(frontier: Callable[..., Frontier]) -> None:
+    opened = frontier(max_queue=2, scope="any")
+    opened.add([FoundLink(f"https://a.example/{i}", score=1.0) for i in range(5)])
+    assert [lease.link_id for lease in opened.lease(5)] == [1, 2]
