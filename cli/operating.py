@@ -1,4 +1,4 @@
-"""What an operator does: recover, rescore, configure, set-host, set-robots, migrate."""
+"""What an operator does: recover, rescore, configure, rekey, set-host, set-robots, migrate."""
 
 from __future__ import annotations
 
@@ -60,6 +60,16 @@ def configure(store: str, pairs: tuple[str, ...], form: str) -> None:
     show_record(asdict(settings), form)
 
 
+@click.command()
+@store_argument
+@click.argument("preset", type=click.Choice(["strict", "standard", "loose"]))
+@click.option("--dry-run", is_flag=True, help="Say what would be merged, change nothing.")
+def rekey(store: str, preset: str, dry_run: bool) -> None:
+    """Move a store to other key rules: what is one page now becomes one link."""
+    with Frontier.open(store) as frontier:
+        click.echo(wire.dumps(asdict(frontier.rekey(preset, dry_run=dry_run))))
+
+
 @click.command("set-host")
 @store_argument
 @click.argument("host")
@@ -106,4 +116,4 @@ def migrate(store: str) -> None:
     click.echo(wire.dumps({"store": store, "schema": schema.HEAD, "applied": applied}))
 
 
-COMMANDS = (recover, rescore, configure, set_host, set_robots, migrate)
+COMMANDS = (recover, rescore, configure, rekey, set_host, set_robots, migrate)

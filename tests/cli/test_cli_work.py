@@ -334,6 +334,15 @@ def test_rescore_and_migrate_say_what_they_did(crawl: Run, store: Path) -> None:
     assert json.loads(crawl("migrate").stdout)["applied"] == []
 
 
+def test_rekey_says_what_it_merges(crawl: Run) -> None:
+    crawl("add", "https://a.example/p?b=1&a=2", "https://a.example/p?a=2&b=1")
+    planned = json.loads(crawl("rekey", "loose", "--dry-run").stdout)
+    assert json.loads(crawl("rekey", "loose").stdout) == planned
+    assert planned["preset"] == "loose"
+    assert json.loads(crawl("configure", "--format", "json").stdout)["key_rules"] == "loose"
+    crawl("rekey", "sloppy", code=2)
+
+
 @pytest.mark.parametrize("wait", ["nan", "-1", "inf", "soon"])
 def test_seconds_are_checked(crawl: Run, wait: str) -> None:
     assert "is not a number of seconds" in crawl("lease", "--wait", wait, code=2).stderr
