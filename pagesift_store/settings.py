@@ -201,7 +201,7 @@ def _number(name: str, value: Any, default: Any, meta: Mapping[str, Any]) -> flo
 
 
 def _patterns(name: str, value: Any) -> tuple[str, ...]:
-    if isinstance(value, str) or not all(isinstance(item, str) for item in value):
+    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
         raise InvalidSettings(f"{name}={value!r} must be a list of regular expressions")
     for pattern in value:
         try:

@@ -25,6 +25,7 @@ from pagesift_store.errors import (
     StoreEmpty,
     StoreError,
     StoreFull,
+    StoreMissing,
     StoreReadOnly,
     StoreUnreachable,
 )
@@ -72,6 +73,7 @@ def identify(path: Path) -> None:
     holds on it, whoever took it (https://www.sqlite.org/howtocorrupt.html, 2.2).
 
     Raises:
+        StoreMissing: there is no file.
         StoreUnreachable: a directory, or a file that may not be read.
         StoreEmpty: a file of zero bytes.
         NotAStore: a text file, or another program's SQLite database.
@@ -80,6 +82,8 @@ def identify(path: Path) -> None:
         raise StoreUnreachable(f"{path} is a directory; name a file in it")
     try:
         size = path.stat().st_size
+    except FileNotFoundError as error:
+        raise StoreMissing(f"there is no store at {path}; give a query to create one") from error
     except OSError as error:
         raise StoreUnreachable(f"cannot read {path}: {error.strerror}") from error
     if size == 0:

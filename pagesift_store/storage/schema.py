@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, inspect
 
 from pagesift_store.errors import NotAStore, SchemaTooNew, SchemaTooOld, StoreError, StoreUnreachable
-from pagesift_store.storage.engine import APPLICATION_ID, Database, identify, translated
+from pagesift_store.storage.engine import APPLICATION_ID, Database, identify, path_of, translated
 from pagesift_store.storage.process import Process
 
 if TYPE_CHECKING:
@@ -187,33 +187,50 @@ def _sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def migrate(path: Path) -> list[str]:
-    """Bring the store at a path to this release's schema; a copy of the old one is kept beside it.
+def migrate(store: str | os.PathLike[str]) -> list[str]:
+    """Bring a store to this release's schema; a copy of the old one is kept beside it.
 
     The write lock is taken before the version is read, so that of several processes one upgrades and the others
-    find it done.
+    find it done. The copy is SQLite's own, named for the revision that it has: `crawl.db.0001`.
+
+    Args:
+        store: a path, or `sqlite:///path`.
 
     Returns:
         The revisions that were applied; none when it was up to date.
 
     Raises:
-        SchemaTooNew, NotAStore, StoreEmpty, StoreUnreachable: nothing was touched.
+        StoreMissing, SchemaTooNew, NotAStore, StoreEmpty, StoreUnreachable: nothing was touched.
     """
+    path = path_of(store)
     identify(path)
     known = revisions()
     database = Database(path)
     try:
         with database.writing() as connection:
             found = current(connection)
-            if found is None:
-                raise _unknown(path)
-            if found not in known:
-                raise SchemaTooNew(
-                    f"{path} has schema {found}, newer than {HEAD} of this release: update pagesift-store"
-                )
-            return [] if found == HEAD else upgrade(connection, HEAD)
+            if found == HEAD:
+                return []
+            if found is None or found not in known:
+                require_head(connection, path)
+            _keep_copy(path, path.with_name(f"{path.name}.{found}"))
+            return upgrade(connection)
     finally:
         database.close()
+
+
+def _keep_copy(path: Path, copy: Path) -> None:
+    """A whole copy of a store under a temporary name first, so that a kill leaves none or a whole one."""
+    draft = copy.with_name(f".{copy.name}.new")
+    _remove(draft)
+    with (
+        translated(path),
+        contextlib.closing(_raw(path)) as source,
+        contextlib.closing(_raw(draft)) as target,
+    ):
+        source.backup(target)
+    draft.replace(copy)
+    _sync_folder(copy.parent)
 
 
 def _script() -> Any:

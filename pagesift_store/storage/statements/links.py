@@ -14,6 +14,7 @@ from sqlalchemy import (
     bindparam,
     case,
     delete,
+    exists,
     insert,
     literal_column,
     or_,
@@ -21,7 +22,7 @@ from sqlalchemy import (
     update,
 )
 
-from pagesift_store.storage.tables import LEASED, QUEUED, WAITING, lane, link
+from pagesift_store.storage.tables import LEASED, QUEUED, WAITING, lane, link, page, template
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -282,6 +283,32 @@ def demote() -> Update:
                 link.c.template == bindparam("the_template"),
                 link.c.demoted != bindparam("is_demoted"),
             )
+        )
+        .values(demoted=bindparam("is_demoted"))
+    )
+
+
+@cache
+def demote_found_on_repeats() -> Update:
+    """Put the unfinished links of a host last, or back, that were found on pages whose text was there before.
+
+    Those of demoted templates stay last. Parameters `the_host`, `is_demoted`. Reads the host's links: it is rare.
+    """
+    on_repeat = exists().where(
+        page.c.link_id == link.c.parent_id,
+        or_(page.c.duplicate_of.is_not(None), page.c.templated == literal_column("true")),
+    )
+    own_template = exists().where(
+        template.c.hash == link.c.template, template.c.demoted == literal_column("true")
+    )
+    return (
+        update(link)
+        .where(
+            or_(QUEUED, LEASED, WAITING),
+            link.c.lane_id.in_(select(lane.c.id).where(lane.c.host_id == bindparam("the_host"))),
+            link.c.demoted != bindparam("is_demoted"),
+            on_repeat,
+            ~own_template,
         )
         .values(demoted=bindparam("is_demoted"))
     )
