@@ -47,9 +47,8 @@ def fail(
     outcome = repr((kind.value, message, retry_after, retry_in, permanent))
     digest = blake2b(outcome.encode("utf-8", "surrogatepass"), digest_size=16).digest()
     if reported(work, row, lease, digest) is not None:
-        return LinkOutcome(
-            state=LinkState(row.state), due=row.due_at, failures=row.failures, reason=row.reason
-        )
+        reason = row.reason if row.state == LinkState.DEAD else None
+        return LinkOutcome(state=LinkState(row.state), due=row.due_at, failures=row.failures, reason=reason)
     return record(
         work,
         row,
