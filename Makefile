@@ -32,10 +32,9 @@ lint: $(READY) types  ## check style, format and types
 types: $(READY)  ## check types
 	$(BIN)/mypy
 
-bench: $(READY)  ## measure: urls, observe, rescore (minutes)
+bench: $(READY)  ## measure everything beside a floor written by hand (an hour; BENCH=--quick: minutes)
 	$(BIN)/python benchmarks/urls.py
-	$(BIN)/python benchmarks/observe.py
-	$(BIN)/python benchmarks/rescore.py
+	$(BIN)/python -m benchmarks $(BENCH)
 
 docs: $(READY)  ## write the generated pages of docs/ anew
 	$(BIN)/python docs/make_cli.py

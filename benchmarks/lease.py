@@ -9,6 +9,7 @@ are ready again. Leases are kept, so each call takes other links. The floor clai
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
 from statistics import median
@@ -23,49 +24,57 @@ from benchmarks.stores import CHUNK, copied, derived, scratch, spread_store, sql
 from pagesift_store import FoundLink, Frontier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 HOSTS = 200
 AT_ONCE = 10
 RESTING_HOST = "resting-place.org"
-RESTING = 200_000
-"""Links of the host that rests, all better than any other."""
+"""Has better links than any other host, where it has any."""
 
 
-def leased(store: Path, calls: int, *, rest: bool = False) -> Spent:
-    """The time of some calls on a copy of a store; the first, which fills the caches, is not counted."""
+class Leasing:
+    """A copy of a store whose clock moves a second before each call."""
+
+    def __init__(self, frontier: Frontier, now: list[float]) -> None:
+        self._frontier = frontier
+        self._now = now
+        self.spent = Spent()
+
+    def call(self, *, keep: bool) -> None:
+        """Lease ten links, timed; then keep them, or give them back."""
+        self._now[0] += 1.0
+        with self.spent.timed():
+            found = self._frontier.lease(AT_ONCE)
+        if len(found) != AT_ONCE:
+            raise SystemExit(f"{len(found)} leases, {AT_ONCE} were due")
+        for lease in () if keep else found:
+            self._frontier.release(lease)
+
+
+@contextlib.contextmanager
+def leasing(store: Path, *, delay: float = 1.0, rest: bool = False) -> Iterator[Leasing]:
+    """A copy of a store to lease from, its caches filled; with `rest`, its best host has just been visited."""
     now = [1_800_000_000.0]
-    spent = Spent()
-    with scratch("lease") as path, Frontier.open(copied(store, path), clock=lambda: now[0]) as frontier:
-        frontier.configure(default_delay=1.0)
+    with (
+        scratch(f"lease-{store.stem}") as path,
+        Frontier.open(copied(store, path), clock=lambda: now[0]) as frontier,
+    ):
+        frontier.configure(default_delay=delay)
         if rest:
             frontier.set_host(RESTING_HOST, delay=300.0)
             frontier.lease(1)  # the best link is one of that host's, which now rests longer than we measure
-        frontier.lease(AT_ONCE)
+        made = Leasing(frontier, now)
+        made.call(keep=delay > 0)
+        made.spent = Spent()
+        yield made
+
+
+def leased(store: Path, calls: int) -> Spent:
+    """The time of some calls; each takes other links."""
+    with leasing(store) as one:
         for _ in range(calls):
-            now[0] += 1.0
-            with spent.timed():
-                found = frontier.lease(AT_ONCE)
-            if len(found) != AT_ONCE:
-                raise SystemExit(f"{store.name}: {len(found)} leases, {AT_ONCE} were due")
-    return spent
-
-
-def emptied(store: Path, calls: int) -> Spent:
-    """The same where ten links are queued in all: they are given back after each call."""
-    now = [1_800_000_000.0]
-    spent = Spent()
-    with scratch("lease") as path, Frontier.open(copied(store, path), clock=lambda: now[0]) as frontier:
-        for _ in range(calls + 1):
-            now[0] += 1.0
-            with spent.timed():
-                found = frontier.lease(AT_ONCE)
-            for lease in found:
-                frontier.release(lease)
-            if len(found) != AT_ONCE:
-                raise SystemExit(f"{store.name}: {len(found)} leases, {AT_ONCE} were due")
-    spent.laps.pop(0)
-    return spent
+            one.call(keep=True)
+        return one.spent
 
 
 def floor_of(queued: int, calls: int) -> Spent:
@@ -146,29 +155,50 @@ def refresh_heads_and_counts(run: Callable[[str], object]) -> None:
 
 
 def behind_done(done: int, calls: int) -> Figure:
-    """`lease(10)` of ten queued links, with and without finished rows beside them."""
+    """`lease(10)` of ten queued links, with and without finished rows beside them, in turns."""
     base = spread_store(done)
-    with_them = emptied(derived("done", base, finish_all_but_ten), calls)
-    without = emptied(derived("without", base, forget_all_but_ten), calls)
-    value, alone = milliseconds(with_them), milliseconds(without)
+    full, bare = derived("done", base, finish_all_but_ten), derived("without", base, forget_all_but_ten)
+    with leasing(full, delay=0.0) as one, leasing(bare, delay=0.0) as other:
+        for _ in range(calls):
+            one.call(keep=False)
+            other.call(keep=False)
+    value, alone = milliseconds(one.spent), milliseconds(other.spent)
     return Figure(
         name=f"lease({AT_ONCE}), {AT_ONCE} queued, {named(done)} done",
         value=value,
         unit="ms",
-        cpu_ms=with_them.cpu / calls * 1e3,
+        cpu_ms=one.spent.cpu / calls * 1e3,
         note=f"{number(alone)} ms without them",
         **at_most(value / alone, 1.2, "× without them"),
     )
 
 
-def rest_in_front(store: Path) -> None:
+def behind_resting_host(queued: int, resting: int, calls: int) -> Figure:
+    """`lease(10)` where the best links are those of a host that rests, and where they are not there, in turns."""
+    base = spread_store(queued)
+    more = derived(f"resting-{named(resting)}", base, lambda store: rest_in_front(store, resting))
+    with leasing(more, rest=True) as one, leasing(base) as other:
+        for _ in range(calls):
+            one.call(keep=True)
+            other.call(keep=True)
+    value, alone = milliseconds(one.spent), milliseconds(other.spent)
+    return Figure(
+        name=f"lease({AT_ONCE}), {named(queued)} queued behind {named(resting)} of a host that rests",
+        value=value,
+        unit="ms",
+        cpu_ms=one.spent.cpu / calls * 1e3,
+        note=f"{number(alone)} ms without that host",
+    )
+
+
+def rest_in_front(store: Path, resting: int) -> None:
     """Give one host the best links, in as many lanes as a host can have."""
     with Frontier.open(store) as frontier:
-        for start in range(0, RESTING, CHUNK):
+        for start in range(0, resting, CHUNK):
             frontier.add(
                 [
                     FoundLink(
-                        f"https://{RESTING_HOST}/area{i % 1_000:04d}/page/n{i:08d}", score=2 + i / RESTING
+                        f"https://{RESTING_HOST}/area{i % 1_000:04d}/page/n{i:08d}", score=2 + i / resting
                     )
                     for i in range(start, start + CHUNK)
                 ],
@@ -176,32 +206,19 @@ def rest_in_front(store: Path) -> None:
             )
 
 
-def behind_resting_host(queued: int, calls: int) -> Figure:
-    """`lease(10)` where the best links are those of a host that may not be visited, and where they are not there."""
-    base = spread_store(queued)
-    spent = leased(derived("resting", base, rest_in_front), calls, rest=True)
-    value, alone = milliseconds(spent), milliseconds(leased(base, calls))
-    return Figure(
-        name=f"lease({AT_ONCE}), {named(queued)} queued behind {named(RESTING)} of a host that rests",
-        value=value,
-        unit="ms",
-        cpu_ms=spent.cpu / calls * 1e3,
-        note=f"{number(alone)} ms without that host",
-    )
-
-
 def main() -> None:
     """Measure and print."""
     options = parser("What lease(10) costs.")
     options.add_argument("--sizes", type=sizes, default=[10_000, 100_000], help="links queued (10k,100k)")
     options.add_argument("--lanes", type=sizes, default=[1_000, 20_000], help="lanes they are in (1k,20k)")
+    options.add_argument("--resting", type=sizes, default=[200_000], help="links of a host that rests (200k)")
     options.add_argument("--calls", type=int, default=100, help="calls, of which the median counts (100)")
     chosen = options.parse_args()
     largest = max(chosen.sizes)
     found = [
         *by_size(chosen.sizes, chosen.lanes, chosen.calls),
         behind_done(largest, chosen.calls),
-        behind_resting_host(largest, chosen.calls),
+        *(behind_resting_host(largest, resting, chosen.calls) for resting in chosen.resting),
     ]
     report(found, chosen.json)
 

@@ -7,6 +7,7 @@ the folder, makes all of them anew.
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import sqlite3
 import sys
@@ -74,7 +75,7 @@ def derived(name: str, base: Path, change: Callable[[Path], None]) -> Path:
     """A kept copy of a kept store with one change made to it."""
     target = base.with_name(f"{name}-{base.name}")
     if not target.exists():
-        draft = copied(base, target.with_suffix(".draft"))
+        draft = copied(base, target.with_suffix(f".{os.getpid()}.draft"))
         change(draft)
         draft.rename(target)
     return target
@@ -97,7 +98,7 @@ def removed(store: Path) -> None:
 def scratch(name: str) -> Iterator[Path]:
     """A path for a store that is removed afterwards."""
     BENCH.mkdir(exist_ok=True)
-    path = BENCH / f"{name}.tmp"
+    path = BENCH / f"{name}-{os.getpid()}.tmp"
     removed(path)
     try:
         yield path
@@ -131,7 +132,7 @@ def _built(name: str, fill: Callable[[Frontier], None]) -> Path:
     if path.exists():
         return path
     print(f"building {path.name} …", end="", file=sys.stderr, flush=True)
-    start, draft = time.perf_counter(), path.with_suffix(".draft")
+    start, draft = time.perf_counter(), path.with_suffix(f".{os.getpid()}.draft")
     removed(draft)
     with Frontier.open(draft, query=workload.QUERY, settings=SETTINGS) as frontier:
         fill(frontier)
