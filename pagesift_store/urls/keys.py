@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["PRESETS", "RULES", "KeyRule", "KeyRules", "key_rules"]
 
-_PATH_SESSION = re.compile(r";jsessionid=[^/;]*", re.IGNORECASE)
+# The second is ASP.NET's, which puts one or more marked ids between parentheses, as a segment of its own.
+_PATH_SESSION = re.compile(r";jsessionid=[^/;]*|/\((?:[A-Z]\([A-Za-z0-9_-]{16,}\))+\)(?=/)", re.IGNORECASE)
 _SLASHES = re.compile(r"//+")
 # Several in a row, so that a key is its own key.
 _INDEX = re.compile(
@@ -47,8 +48,8 @@ def sort_query(query: str) -> str:
 
 
 def drop_path_session(path: str) -> str:
-    """Drop `;jsessionid=…` from every segment."""
-    return _PATH_SESSION.sub("", path) if ";" in path else path
+    """Drop `;jsessionid=…` from every segment, and the segments `(S(…))` of cookieless ASP.NET sessions."""
+    return _PATH_SESSION.sub("", path) if ";" in path or "/(" in path else path
 
 
 def merge_slashes(path: str) -> str:
