@@ -30,21 +30,24 @@ class Spent:
         wall: seconds.
         cpu: seconds of processor time of this process; other load on the machine moves it less.
         laps: wall seconds of each block.
+        cpu_laps: processor seconds of each block.
     """
 
     wall: float = 0.0
     cpu: float = 0.0
     laps: list[float] = field(default_factory=list)
+    cpu_laps: list[float] = field(default_factory=list)
 
     @contextmanager
     def timed(self) -> Iterator[None]:
         """Count the time of this block."""
         cpu, wall = time.process_time(), time.perf_counter()
         yield
-        lap = time.perf_counter() - wall
+        lap, cpu_lap = time.perf_counter() - wall, time.process_time() - cpu
         self.wall += lap
-        self.cpu += time.process_time() - cpu
+        self.cpu += cpu_lap
         self.laps.append(lap)
+        self.cpu_laps.append(cpu_lap)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
