@@ -628,6 +628,13 @@ def upgrade() -> None:
             comment="its template repeats itself",
         ),
         sa.Column(
+            "on_repeats",
+            sa.Boolean(),
+            server_default=sa.text("false"),
+            nullable=False,
+            comment="only pages whose text was there before carry it",
+        ),
+        sa.Column(
             "template", sa.BigInteger(), nullable=True, comment="hash of its template; NULL: it has none"
         ),
         sa.Column("state", sa.Text(), nullable=False),

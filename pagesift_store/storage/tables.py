@@ -256,6 +256,7 @@ link = Table(
     _flag("given", "the score was given, by the caller or as a seed: never rescored"),
     _flag("seed", ""),
     _flag("demoted", "its template repeats itself"),
+    _flag("on_repeats", "only pages whose text was there before carry it"),
     Column("template", BigInteger, nullable=True, comment="hash of its template; NULL: it has none"),
     Column("state", Text, nullable=False),
     Column(

@@ -13,7 +13,7 @@ from pagesift_store.records import Added, LinkState, Verdict
 from pagesift_store.storage.statements import lanes as lanes_sql
 from pagesift_store.storage.statements import links as sql
 from pagesift_store.transactions import moves
-from pagesift_store.transactions.keys import key_of
+from pagesift_store.transactions.keys import found_on_repeats, key_of
 from pagesift_store.transactions.places import host_of, place_of
 from pagesift_store.transactions.signals import NO_SIGNAL, Signal, signal_of
 from pagesift_store.urls.pipeline import key_hash
@@ -174,7 +174,8 @@ class _Batch:
             "score": item.given if item.given is not None else self._scored(signal),
             "given": item.given is not None,
             "seed": item.seed,
-            "demoted": template in work.memory.demoted,
+            "demoted": template in work.memory.demoted or self._leads_nowhere(item),
+            "on_repeats": item.carrier.repeated,
             "template": template,
             "state": LinkState.QUEUED.value,
             "found_at": work.now,
@@ -183,13 +184,20 @@ class _Batch:
         self._new.append(link)
         return link
 
+    def _leads_nowhere(self, item: Offer) -> bool:
+        memory = self._work.memory
+        return item.carrier.repeated and found_on_repeats(memory.politeness_of(item.web)) in memory.demoted
+
     def _signal(self, item: Offer, by_depth: float) -> Signal:
         if item.given is not None:
             return NO_SIGNAL._replace(decay=by_depth)
         return signal_of(self._work, item.web, item.found, item.carrier)._replace(decay=by_depth)
 
     def _raise(self, link: dict[str, Any], item: Offer) -> None:
-        """The better signal wins; the smaller depth wins; a given score stands before a computed one (RULES 2.7)."""
+        """The better signal wins; the smaller depth wins; a given score stands before a computed one (RULES 2.7).
+
+        What only repeated pages carried so far, and a new page carries too, is a link like any other.
+        """
         better = {name: link[name] for name in sql.RAISED}
         if item.depth < link["depth"]:
             better |= {"depth": item.depth, "decay": decay(item.depth)}
@@ -206,6 +214,8 @@ class _Batch:
             if value > better["score"]:
                 better |= {**signal._asdict(), "score": value, "parent_id": item.parent_id}
         better["seed"] = link["seed"] or item.seed
+        if link["on_repeats"] and not item.carrier.repeated:
+            better |= {"on_repeats": False, "demoted": link["template"] in self._work.memory.demoted}
         if better == {name: link[name] for name in sql.RAISED}:
             return
         if better["score"] < link["score"]:  # a given score took the place of a better computed one

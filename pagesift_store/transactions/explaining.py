@@ -120,7 +120,8 @@ def _why_queued(memory: Memory, row: Any, place: Any, now: float) -> str:
     if place.in_flight >= places:
         return f"queued; its host {place.host} has {place.in_flight} of {places} leases out"
     if row.demoted:
-        return "queued; its template repeats itself, so it comes when nothing else is left"
+        why = "only pages that repeat others carry it" if row.on_repeats else "its template repeats itself"
+        return f"queued; {why}, so it comes when nothing else is left"
     if lane["dry"]:
         return f"queued; the subtree {place.subtree} is dry, so it comes when nothing else is left"
     if place.head_id != row.id:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,20 @@ def template_hash(web: WebUrl) -> int | None:
     """The template of a URL as a signed 64-bit integer; None when it has none."""
     text = template(web)
     return None if text is None else signed_hash(text)
+
+
+REPEATS = "{} found on repeats"
+"""Text, with a host, of the template of its links that were first found on pages whose text was there before."""
+
+
+@lru_cache(maxsize=4096)
+def found_on_repeats(host: str) -> int:
+    """The template, besides its own, of a link of this host that was found on a repeated page.
+
+    A server that answers whatever address with a page that it has (and with new addresses in it) makes no template:
+    what its pages share is where they were found.
+    """
+    return signed_hash(REPEATS.format(host))
 
 
 def signed_hash(text: str) -> int:

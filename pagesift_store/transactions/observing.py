@@ -149,7 +149,7 @@ def digest_of(page: Page) -> bytes:
 def _repeated(row: Any, before: Any) -> Observation:
     return Observation(
         relevance=before.relevance,
-        hit=before.hit,
+        hit=bool(before.hit),
         duplicate_of=before.duplicate_of,
         repeated=True,
         state=LinkState(row.state),
@@ -263,11 +263,10 @@ def _follow(work: Work, outcome: Outcome) -> Sequence[Added]:
     except InvalidUrl:
         base = outcome.web  # what browsers do with a base they cannot read
     language = language_of(page)
-    language = page.language.partition("-")[0].lower() if page.language else None
     segment = language_candidate(outcome.web)
     if language and segment is not None:
         note_language(work, host_of(work, work.memory.politeness_of(outcome.web)), segment, language)
-    carrier = Carrier(outcome.relevance, language)
+    carrier = Carrier(outcome.relevance, language, repeated=not outcome.repeat.first_seen)
     depth = outcome.row.depth + 1
     return admit(
         work, [_offered(work, link, base, outcome.web, carrier, depth, outcome.row.id) for link in page.links]

@@ -143,6 +143,7 @@ def _insert(work: Work, row: Any, web: WebUrl, key: str, digest: bytes, n: int) 
             "given": row.given,
             "seed": row.seed,
             "demoted": False,
+            "on_repeats": False,
             "template": template,
             "state": LinkState.DONE.value,
             "found_at": work.now,

@@ -8,10 +8,13 @@ from pagesift_store.focus.fingerprint import is_demoted
 from pagesift_store.storage.statements import lanes as lanes_sql
 from pagesift_store.storage.statements import links as links_sql
 from pagesift_store.storage.statements import pages as sql
-from pagesift_store.transactions.keys import template_hash
+from pagesift_store.transactions.keys import REPEATS, found_on_repeats, template_hash
+from pagesift_store.transactions.places import host_of
 from pagesift_store.urls.parts import template
 
 if TYPE_CHECKING:
+    from sqlalchemy import Update
+
     from pagesift_store.focus.analysis import Analysis
     from pagesift_store.records import Page
     from pagesift_store.transactions.redirects import Landing
@@ -48,24 +51,37 @@ def find(work: Work, row: Any, web: WebUrl, page: Page, analysis: Analysis, land
         templated = same is not None
     first_seen = page.new if page.new is not None else duplicate_of is None and not templated
     repeat = Repeat(duplicate_of, templated, shape, first_seen)
-    if shape is not None and not row.visits:
-        _count_template(work, web, shape, repeated=not first_seen)
+    if not row.visits and not landing.outside:
+        _count(work, row, web, repeat)
     return repeat
 
 
-def _count_template(work: Work, web: WebUrl, shape: int, *, repeated: bool) -> None:
-    counts = work.first(
-        sql.count_template(), hash=shape, text=template(web), fetched=1, repeated=int(repeated)
-    )
+def _count(work: Work, row: Any, web: WebUrl, repeat: Repeat) -> None:
+    """Count the page for its template, and for that of the links of repeated pages, if it was one of those."""
+    repeated = not repeat.first_seen
+    if repeat.template is not None and _changed(work, repeat.template, template(web), repeated):
+        _demote(work, links_sql.demote(), repeat.template)
+    if row.on_repeats:
+        host = work.memory.politeness_of(web)
+        shape = found_on_repeats(host)
+        if _changed(work, shape, REPEATS.format(host), repeated):
+            _demote(work, links_sql.demote_found_on_repeats(), shape, the_host=host_of(work, host).id)
+
+
+def _changed(work: Work, shape: int, text: str | None, repeated: bool) -> bool:
+    """Count a page for a template; returns whether it is demoted now and was not, or the other way round."""
+    counts = work.first(sql.count_template(), hash=shape, text=text, fetched=1, repeated=int(repeated))
     # New content brings a demoted template back, whatever its past.
     demoted = is_demoted(counts.fetched, counts.repeated, work.settings.delta) and repeated
     if demoted == counts.demoted:
-        return
+        return False
     work.run(sql.set_demoted(), the_template=shape, is_demoted=demoted)
-    if work.run(links_sql.demote(), the_template=shape, is_demoted=demoted):
-        work.run(lanes_sql.refresh_all_heads())
     work.crawl.rules += 1
-    if demoted:
-        work.memory.demoted.add(shape)
-    else:
-        work.memory.demoted.discard(shape)
+    (work.memory.demoted.add if demoted else work.memory.demoted.discard)(shape)
+    return True
+
+
+def _demote(work: Work, statement: Update, shape: int, **of: int) -> None:
+    """Put the links of a template last, or back."""
+    if work.run(statement, is_demoted=shape in work.memory.demoted, **(of or {"the_template": shape})):
+        work.run(lanes_sql.refresh_all_heads())

@@ -43,10 +43,12 @@ class Carrier(NamedTuple):
     Attributes:
         relevance: its relevance; 0 for links that were added by hand.
         language: its language, a code of two or three letters; None when unknown.
+        repeated: its text was there before.
     """
 
     relevance: float = 0.0
     language: str | None = None
+    repeated: bool = False
 
 
 NO_CARRIER = Carrier()

@@ -22,7 +22,7 @@ from sqlalchemy import (
     update,
 )
 
-from pagesift_store.storage.tables import LEASED, QUEUED, WAITING, lane, link, page, template
+from pagesift_store.storage.tables import LEASED, QUEUED, WAITING, lane, link, template
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +40,7 @@ SIGNAL = (
 )
 """What a score is computed from, besides the depth's decay and the weights in use."""
 
-RAISED = (*SIGNAL, "decay", "depth", "score", "given", "seed", "parent_id", "demoted")
+RAISED = (*SIGNAL, "decay", "depth", "score", "given", "seed", "parent_id", "demoted", "on_repeats")
 """What a link found again takes over from the better find."""
 
 _NEW = (
@@ -59,6 +59,7 @@ _NEW = (
     "given",
     "seed",
     "demoted",
+    "on_repeats",
     "template",
     "state",
     "found_at",
@@ -290,14 +291,10 @@ def demote() -> Update:
 
 @cache
 def demote_found_on_repeats() -> Update:
-    """Put the unfinished links of a host last, or back, that were found on pages whose text was there before.
+    """Put the unfinished links of a host last, or back, that only pages carry whose text was there before.
 
     Those of demoted templates stay last. Parameters `the_host`, `is_demoted`. Reads the host's links: it is rare.
     """
-    on_repeat = exists().where(
-        page.c.link_id == link.c.parent_id,
-        or_(page.c.duplicate_of.is_not(None), page.c.templated == literal_column("true")),
-    )
     own_template = exists().where(
         template.c.hash == link.c.template, template.c.demoted == literal_column("true")
     )
@@ -307,7 +304,7 @@ def demote_found_on_repeats() -> Update:
             or_(QUEUED, LEASED, WAITING),
             link.c.lane_id.in_(select(lane.c.id).where(lane.c.host_id == bindparam("the_host"))),
             link.c.demoted != bindparam("is_demoted"),
-            on_repeat,
+            link.c.on_repeats,
             ~own_template,
         )
         .values(demoted=bindparam("is_demoted"))

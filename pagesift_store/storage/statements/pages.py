@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Insert, Select, bindparam, insert, literal_column, or_, select
+from sqlalchemy import Insert, Select, bindparam, insert, literal_column, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from pagesift_store.storage.tables import page, passage, rewrite_rule, template
@@ -66,15 +66,6 @@ def same_blank() -> Select[int]:
             page.c.link_id != bindparam("the_link"),
         )
         .limit(1)
-    )
-
-
-@cache
-def was_repeat() -> Select[int]:
-    """Whether the last page of a link had been there before; parameter `the_link`. Served by ix_page_link."""
-    last = last_page().subquery()
-    return select(last.c.id).where(
-        or_(last.c.duplicate_of.is_not(None), last.c.templated == literal_column("true"))
     )
 
 
