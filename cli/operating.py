@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import click
@@ -112,7 +111,7 @@ def set_robots(store: str, host: str, status: int | None, no_answer: bool, crawl
 @store_argument
 def migrate(store: str) -> None:
     """Bring a store of an older release up to this one."""
-    applied = schema.migrate(Path(store.removeprefix("sqlite:///")))
+    applied = schema.migrate(store)
     click.echo(wire.dumps({"store": store, "schema": schema.HEAD, "applied": applied}))
 
 

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from pagesift_store.focus import features
 from pagesift_store.transactions.places import host_of, note_language
 from pagesift_store.urls.parts import bare_host
-from pagesift_store.urls.shapes import is_dated, is_furniture, is_section, language_candidate, path_language
+from pagesift_store.urls.shapes import (
+    edition_language,
+    is_dated,
+    is_edition_entry,
+    is_furniture,
+    is_section,
+    language_candidate,
+    path_language,
+)
 from pagesift_store.urls.words import url_text
 
 if TYPE_CHECKING:
@@ -80,25 +88,31 @@ def _shape(work: Work, web: WebUrl, anchor: str, carrier: Carrier) -> tuple[floa
     host = host_of(work, memory.politeness_of(web))
     language = _language(work, host, web)
     wanted = memory.terms.language
+    full = work.settings.focus == "full"
     dated = is_dated(web)
     factor = features.factor(
         furniture=not dated and is_furniture(web, anchor),
         dated=dated,
-        foreign=wanted == "en" and language is not None and language != wanted,
+        foreign=(full or wanted == "en") and language is not None and language != wanted,
     )
     on_seed_host = bare_host(web.host) in memory.seed_hosts
     floor = features.floor(
-        edition=language == wanted and carrier.language is not None and carrier.language != wanted,
+        edition=language == wanted and (is_edition_entry(web) if full else _elsewhere(carrier, wanted)),
         section=on_seed_host and is_section(web, anchor, host.languages),
         subsite=not on_seed_host and web.path == "/" and web.query is None,
     )
     return factor, floor
 
 
+def _elsewhere(carrier: Carrier, wanted: str) -> bool:
+    return carrier.language is not None and carrier.language != wanted
+
+
 def _language(work: Work, host: HostInfo, web: WebUrl) -> str | None:
     """The language of the edition that a URL leads to; the host's evidence takes the URL in."""
     segment = language_candidate(web)
-    if segment is None:
-        return None
-    note_language(work, host, segment)
-    return path_language(web, host.languages)
+    if segment is not None:
+        note_language(work, host, segment)
+    if work.settings.focus == "full":
+        return edition_language(web, host.languages)
+    return None if segment is None else path_language(web, host.languages)

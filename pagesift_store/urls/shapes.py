@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from pagesift_store.urls.languages import DEFAULT_LANGUAGES, Languages, language_code
+from pagesift_store.urls.languages import DEFAULT_LANGUAGES, Languages, is_certain, language_code
 
 if TYPE_CHECKING:
     from pagesift_store.urls.reading import WebUrl
@@ -33,6 +33,8 @@ FURNITURE = frozenset(word for words in _FURNITURE_GROUPS.values() for word in w
 # A longer segment or anchor is a title, and titles use these words as words: "how-to-search-for-housing".
 _LABEL_WORDS = 4
 _SECTION_WORDS = 4
+# A region in capitals is a region: `ca-ES`, but not `to-do`.
+_REGIONAL = re.compile(r"[a-z]{2}[-_][A-Z]{2}")
 _WORDS = re.compile(r"[^\W_]+")
 
 _YEAR = r"(?:19|20)[0-9]{2}"
@@ -72,14 +74,21 @@ def is_section(web: WebUrl, anchor: str, languages: Languages = DEFAULT_LANGUAGE
     """Whether a link looks like the entry to a section of a site.
 
     The path has one segment, or none, after a leading language segment; there is no query; the anchor has
-    one to four words.
+    one to four words. A file name other than `index.…` is a page, not a section: on a site without directories
+    every page has one segment.
     """
     if web.query or not 1 <= len(anchor.split()) <= _SECTION_WORDS:
         return False
     segments = [segment for segment in web.path.split("/") if segment]
     if segments and segments[0].lower() in languages:
         segments = segments[1:]
-    return len(segments) <= 1
+    return not segments or (len(segments) == 1 and not _is_file(web.path))
+
+
+def _is_file(path: str) -> bool:
+    """Whether a path ends in a file name that is no directory's index."""
+    name = path.rpartition("/")[2]
+    return "." in name and not name.lower().startswith("index.")
 
 
 def path_language(web: WebUrl, languages: Languages = DEFAULT_LANGUAGES) -> str | None:
@@ -91,6 +100,42 @@ def path_language(web: WebUrl, languages: Languages = DEFAULT_LANGUAGES) -> str 
     """
     candidate = language_candidate(web)
     return language_code(candidate) if candidate is not None and candidate in languages else None
+
+
+def edition_language(web: WebUrl, languages: Languages = DEFAULT_LANGUAGES) -> str | None:
+    """ISO 639-1 code of the language edition that any part of the path names; None when none does.
+
+    Beyond `path_language`: a code with its region in capitals (`/handbook/fr-FR/`, `/translations/zh_CN/`) or one that
+    is a language for certain, as a directory at any depth; and a code between a file's name and its extension
+    (`install.de.html`).
+
+    Args:
+        web: the URL.
+        languages: what is a language segment at the head of a path on this host.
+    """
+    leading = path_language(web, languages)
+    return leading if leading is not None else _language_within(web.path)
+
+
+@lru_cache(maxsize=8192)
+def _language_within(path: str) -> str | None:
+    *directories, name = path.split("/")
+    for segment in directories:
+        if segment and (_REGIONAL.fullmatch(segment) or is_certain(segment)):
+            code = language_code(segment)
+            if code is not None:
+                return code
+    parts = name.split(".")
+    return language_code(parts[-2]) if len(parts) > 2 and is_certain(parts[-2]) else None
+
+
+def is_edition_entry(web: WebUrl) -> bool:
+    """Whether a path ends at the language that it names: `/fr/`, `/handbook/fr-FR/index.html`, `/faq/index.fr.html`."""
+    directory, _, name = web.path.rpartition("/")
+    if name and not name.lower().startswith("index."):
+        return False
+    last = directory.rpartition("/")[2]
+    return _language_within(f"/{last}/{name}") is not None or language_code(last) is not None
 
 
 def language_candidate(web: WebUrl) -> str | None:
