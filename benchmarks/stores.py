@@ -131,6 +131,8 @@ def _built(name: str, fill: Callable[[Frontier], None]) -> Path:
     path = BENCH / f"{name}-{_schema()}.store"
     if path.exists():
         return path
+    for stale in BENCH.glob(f"*{name}-????????.store"):  # of another schema
+        removed(stale)
     print(f"building {path.name} …", end="", file=sys.stderr, flush=True)
     start, draft = time.perf_counter(), path.with_suffix(f".{os.getpid()}.draft")
     removed(draft)
