@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pagesift_store import FoundLink, Frontier, Lease, Page, Settings
+from pagesift_store.storage import schema
+from pagesift_store.storage.engine import Database
+from pagesift_store.transactions import creation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,17 +45,29 @@ def store(tmp_path: Path) -> Path:
     return tmp_path / "crawl.db"
 
 
+@pytest.fixture(scope="session")
+def tables_only(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with no row: making the tables takes longer than most tests, so it is done once."""
+    path = tmp_path_factory.mktemp("tables") / "tables.db"
+    schema.create(path, lambda _: None)
+    return path
+
+
 @pytest.fixture
-def frontier(store: Path, clock: Clock) -> Iterator[Callable[..., Frontier]]:
+def frontier(store: Path, tables_only: Path, clock: Clock) -> Iterator[Callable[..., Frontier]]:
     """Opens frontiers on the store: made by the first call, opened again by others; settings are keywords."""
     opened: list[Frontier] = []
 
     def make(
         query: str = QUERY, *, path: Path = store, worker: str | None = None, **settings: Any
     ) -> Frontier:
-        defaults = {"default_delay": 0.0, "max_in_flight": 100, "durability": "normal"}
-        fresh = {} if path.exists() else {"query": query, "settings": Settings(**(defaults | settings))}
-        opened.append(Frontier.open(path, worker=worker, clock=clock, **fresh))
+        if not path.exists():
+            defaults = {"default_delay": 0.0, "max_in_flight": 100, "durability": "normal"}
+            fill = creation.filler(query, Settings(**(defaults | settings)), clock())
+            shutil.copyfile(tables_only, path)
+            with closing(Database(path)) as database, database.writing() as connection:
+                fill(connection)
+        opened.append(Frontier.open(path, worker=worker, clock=clock))
         return opened[-1]
 
     yield make

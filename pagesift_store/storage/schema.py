@@ -214,7 +214,7 @@ def migrate(store: str | os.PathLike[str]) -> list[str]:
             if found is None or found not in known:
                 require_head(connection, path)
             _keep_copy(path, path.with_name(f"{path.name}.{found}"))
-            return upgrade(connection)
+            return upgrade(connection, HEAD)
     finally:
         database.close()
 

@@ -173,16 +173,15 @@ def test_rescoring_is_one_update_of_the_link_table(
     frontier: Callable[..., Frontier], store: Path, links: int
 ) -> None:
     opened = frontier(scope="any", rescore_drift=1.0, learn=False)
-    opened.add(
-        [FoundLink(f"https://a.example/{i}/x", anchor="student visa fees"[: i % 17]) for i in range(links)]
-    )
+    anchors = ("visa", "fees", "student visa")
+    opened.add([FoundLink(f"https://a.example/{i}/x", anchor=anchors[i % 3]) for i in range(links)])
     for word, lease in zip(("alpha", "beta", "gamma"), opened.lease(3), strict=True):
         opened.observe(lease, Page(url=lease.url, text=f"A page about the {word} visa. " * 20))
     rescored: list[int] = []
     statements = changes(opened, lambda: rescored.append(opened.rescore()))
     assert len(statements) == 1
     assert statements[0].startswith("UPDATE link SET score=")
-    assert rescored[0] > links // 4
+    assert rescored[0] > links // 2
     assert violations(store) == []
 
 

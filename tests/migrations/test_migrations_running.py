@@ -66,6 +66,16 @@ def test_a_step_is_applied_once(old: Path, next_revision: Callable[[str], Path])
         assert len(frontier.lease(5)) == 3
 
 
+def test_the_older_store_is_kept_beside_the_new_one(old: Path, next_revision: Callable[[str], Path]) -> None:
+    before = names(old)
+    revision = schema.HEAD
+    next_revision(MADE)
+    schema.migrate(old)
+    copy = old.with_name(f"{old.name}.{revision}")
+    assert names(copy) == before
+    assert violations(copy) == []
+
+
 def test_a_step_that_fails_leaves_an_older_store_as_it_was(
     old: Path, next_revision: Callable[[str], Path]
 ) -> None:
