@@ -6,16 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pagesift_store.records import LinkState, Rekeyed
-from pagesift_store.storage.statements import lanes as lanes_sql
-from pagesift_store.storage.statements import links as links_sql
 from pagesift_store.storage.statements import rekeys as sql
-from pagesift_store.transactions import moves
+from pagesift_store.transactions import merging
+from pagesift_store.transactions.merging import UNFINISHED
 from pagesift_store.urls.keys import key_rules
 from pagesift_store.urls.pipeline import key_hash
 from pagesift_store.urls.reading import read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from pagesift_store.transactions.work import Work
 
@@ -24,8 +23,6 @@ BATCH = 5_000
 
 EXAMPLES = 10
 """Merges that are shown."""
-
-_UNFINISHED = (LinkState.QUEUED, LinkState.LEASED, LinkState.WAITING)
 
 
 def rekey(work: Work, preset: str, *, dry_run: bool) -> Rekeyed:
@@ -37,16 +34,17 @@ def rekey(work: Work, preset: str, *, dry_run: bool) -> Rekeyed:
         links = _fill(work)
         merged = 0
         examples: list[tuple[str, ...]] = []
+        recount = False
         for group in _groups(work):
-            winner = max(group, key=_standing)
-            if len(examples) < EXAMPLES:
-                examples.append(
-                    tuple(row.url for row in (winner, *(row for row in group if row is not winner)))
-                )
+            group.sort(key=_standing, reverse=True)
             merged += len(group) - 1
+            if len(examples) < EXAMPLES:
+                examples.append(tuple(row.url for row in group))
             if not dry_run:
-                _merge(work, winner, [row for row in group if row is not winner])
+                recount |= merging.merge(work, group[0], group[1:])
         if not dry_run:
+            if recount:
+                merging.recount(work)
             _switch(work, keys.name, keys.version)
     finally:
         sql.fresh.drop(work.connection)
@@ -61,9 +59,7 @@ def _fill(work: Work) -> int:
     while rows := work.rows(sql.links_after(), after=after, most=BATCH):
         fresh = []
         for row in rows:
-            web = read(row.url)
-            plain = work.memory.rules.key(web)
-            key = work.memory.rewritten(web, plain)
+            plain, key = _keys(work, row)
             fresh.append({"id": row.id, "key_hash": key_hash(key), "key": None if key == plain else key})
         work.run_many(sql.add_fresh(), fresh)
         after = rows[-1].id
@@ -71,47 +67,37 @@ def _fill(work: Work) -> int:
     return links
 
 
+def _keys(work: Work, row: Any) -> tuple[str, str]:
+    """The key of a link by the new rules alone, and with the learned ones.
+
+    A link that a learned rule skipped keeps its own, so that it can come back when the rule is refuted.
+    """
+    web = read(row.url)
+    plain = work.memory.rules.key(web)
+    return plain, plain if row.state == LinkState.SKIPPED else work.memory.rewritten(web, plain)
+
+
 def _groups(work: Work) -> Iterator[list[Any]]:
-    """Links that have one key, by key; two keys that merely share a hash stay apart."""
+    """Links that have one key, by key; two keys that merely share a hash are told apart by `n`."""
     for shared in work.rows(sql.shared()):
         by_key: dict[str, list[Any]] = {}
         for row in work.rows(sql.sharing(), the_hash=shared.key_hash):
-            web = read(row.url)
-            by_key.setdefault(work.memory.rewritten(web, work.memory.rules.key(web)), []).append(row)
-        yield from (group for group in by_key.values() if len(group) > 1)
+            by_key.setdefault(_keys(work, row)[1], []).append(row)
+        for n, group in enumerate(by_key.values()):
+            work.run_many(sql.set_fresh_n(), [{"the_id": row.id, "n": n} for row in group])
+            if len(group) > 1:
+                yield group
 
 
-def _standing(row: Any) -> tuple[bool, bool, bool, int]:
-    """Fetched stands over leased, leased over unfinished, that over given up; then the earliest discovery."""
-    return (row.visits > 0, row.state == LinkState.LEASED, row.state in _UNFINISHED, -row.id)
-
-
-def _merge(work: Work, winner: Any, losers: Sequence[Any]) -> None:
-    """One link takes the others in: their pages, their children, and the best of their signals while unfinished."""
-    for loser in losers:
-        for statement in (sql.move_pages, sql.move_duplicates, sql.move_children, sql.move_aliases):
-            work.run(statement(), loser=loser.id, winner=winner.id)
-        _remove(work, loser)
-    best = max((winner, *losers), key=lambda row: (row.given, row.score, -row.id))
-    if winner.state in _UNFINISHED and not winner.visits:
-        taken = {name: getattr(best, name) for name in links_sql.RAISED}
-        taken["depth"] = min(row.depth for row in (winner, *losers))
-        taken["seed"] = any(row.seed for row in (winner, *losers))
-        work.run(links_sql.raise_link(), the_id=winner.id, **taken)
-        moves.refresh_heads(work, [winner.lane_id])
-
-
-def _remove(work: Work, loser: Any) -> None:
-    if loser.state == LinkState.LEASED:
-        held = work.first(links_sql.read_link(), the_id=loser.id)
-        work.run(lanes_sql.vacate(), the_host=held.host_id, places=1, visited=0, keep=1)
-    if loser.visits:
-        work.crawl.fetched -= 1
-        held = work.first(links_sql.read_link(), the_id=loser.id)
-        work.run(lanes_sql.vacate(), the_host=held.host_id, places=0, visited=-1, keep=1)
-    work.moved(LinkState(loser.state), None)
-    work.run(sql.drop_link(), the_id=loser.id)
-    moves.refresh_heads(work, [loser.lane_id])
+def _standing(row: Any) -> tuple[bool, bool, bool, bool, int]:
+    """Fetched stands over fetched under another URL, then leased, other unfinished, given up; then the earliest."""
+    return (
+        row.visits > 0,
+        row.state == LinkState.DONE,
+        row.state == LinkState.LEASED,
+        row.state in UNFINISHED,
+        -row.id,
+    )
 
 
 def _switch(work: Work, preset: str, version: int) -> None:
