@@ -113,7 +113,7 @@ def table(figures: Sequence[Figure]) -> str:
                 figure.name,
                 f"{number(figure.value)} {figure.unit}",
                 number(figure.floor),
-                number(figure.ratio, 2),
+                number(figure.ratio),
                 number(figure.cpu_ms),
                 number(figure.floor_cpu_ms),
                 figure.bar + verdict,
