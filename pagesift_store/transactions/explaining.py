@@ -38,12 +38,14 @@ _HISTORY = ("fetched_at", "status", "relevance", "hit", "duplicate_of", "templat
 def explain(connection: Connection, memory: Memory, url: str, now: float) -> Explanation | None:
     """Everything known about a URL; None when the store has never seen it."""
     web = read(url)
-    key = memory.rewritten(web, memory.rules.key(web))
-    for found in connection.execute(links_sql.find_by_hash(1), {links_sql.HASHES[0]: key_hash(key)}):
-        stored = found.key if found.key is not None else memory.rules.key(read(found.url))
-        if stored == key:
-            row = connection.execute(sql.whole_link(), {"the_id": found.id}).one()
-            return _explanation(connection, memory, row, key, now)
+    plain = memory.rules.key(web)
+    # What a learned rule skipped still has its own key, and is what was asked for.
+    for key in dict.fromkeys((plain, memory.rewritten(web, plain))):
+        for found in connection.execute(links_sql.find_by_hash(1), {links_sql.HASHES[0]: key_hash(key)}):
+            stored = found.key if found.key is not None else memory.rules.key(read(found.url))
+            if stored == key:
+                row = connection.execute(sql.whole_link(), {"the_id": found.id}).one()
+                return _explanation(connection, memory, row, key, now)
     return None
 
 

@@ -47,7 +47,7 @@ def merge(work: Work, winner: Any, losers: Sequence[Any]) -> bool:
     work.run(sql.clear_own_alias(), the_id=winner.id)
     work.run(sql.set_parent(), the_id=winner.id, parent_id=_parent(winner, losers))
     if winner.state in UNFINISHED and not winner.visits:
-        work.run(links_sql.raise_link(), the_id=winner.id, **_best(work, winner, losers))
+        work.run(links_sql.raise_link(), the_id=winner.id, **best_of(work, winner, losers))
         moves.refresh_heads(work, [winner.lane_id])
     return bool(counted)
 
@@ -61,8 +61,8 @@ def _parent(row: Any, others: Sequence[Any]) -> int | None:
     return parent
 
 
-def _best(work: Work, winner: Any, losers: Sequence[Any]) -> dict[str, Any]:
-    """The highest score with its signal, and the smallest depth."""
+def best_of(work: Work, winner: Any, losers: Sequence[Any]) -> dict[str, Any]:
+    """What a link takes from others that are its page: the highest score with its signal, and the smallest depth."""
     group = (winner, *losers)
     best = max(group, key=lambda row: (row.given, row.score, -row.id))
     taken = {name: getattr(best, name) for name in links_sql.RAISED}

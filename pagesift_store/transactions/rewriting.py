@@ -9,14 +9,12 @@ host's links; of two that are one page now, one is skipped.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pagesift_store.records import LinkState
 from pagesift_store.storage.statements import links as links_sql
 from pagesift_store.storage.statements import rewrites as sql
-from pagesift_store.transactions import moves
+from pagesift_store.transactions import remaking
 from pagesift_store.transactions.keys import key_of
-from pagesift_store.transactions.places import host_of
 from pagesift_store.urls.parts import bare_host
 from pagesift_store.urls.pipeline import key_hash
 from pagesift_store.urls.reading import assemble, read
@@ -39,7 +37,7 @@ MOST_MATES = 20
 """Earlier pages that one page is compared with, for the same text and for the same template each."""
 
 MOST_RULES = 200
-"""Rules that are followed per host; a site that makes more candidates has no rules."""
+"""Rules of a host whose evidence is kept; beyond that the oldest candidate gives way to a new one."""
 
 
 @dataclass(slots=True)
@@ -72,14 +70,15 @@ def learn(work: Work, link_id: int, web: WebUrl, template: int | None, text_hash
         for rule in candidates(own, mate):
             book.confirm(rule, text_hash)
     _compare_values(work, book, own, link_id, template, text_hash)
-    for row in book.followed():
-        for partner in _partners(row.rule, own):
-            text = _text_of(work, partner)
-            if text is not None and differs_by(row.rule, own, partner):
-                if text == text_hash:
-                    book.confirm(row.rule, text_hash)
-                else:
-                    book.refute(row)
+    pairs = [(row, partner) for row in book.followed() for partner in _partners(row.rule, own)]
+    texts = _texts_of(work, {partner.url: partner for _, partner in pairs}.values())
+    for row, partner in pairs:
+        text = texts.get(partner.url)
+        if text is not None and differs_by(row.rule, own, partner):
+            if text == text_hash:
+                book.confirm(row.rule, text_hash)
+            else:
+                book.refute(row)
     book.settle()
 
 
@@ -128,19 +127,43 @@ class _Book:
 
     def _row(self, rule: RewriteRule) -> RuleRow | None:
         row = self._rows.get(rule.id)
-        if row is None and len(self._rows) < MOST_RULES:
+        if row is None and (len(self._rows) < MOST_RULES or self._make_room()):
             made = self._work.insert(sql.add_rule(), host=self._host, rule=rule.id)
             row = self._rows[rule.id] = RuleRow(made, rule, 0, False, False, 0)
         return row
 
+    def _make_room(self) -> bool:
+        """Drop the oldest rule that is neither in force nor refuted; a refuted one must never be met as new."""
+        oldest = next((row for row in self._rows.values() if not row.in_force and not row.refuted), None)
+        if oldest is None:
+            return False
+        del self._rows[oldest.rule.id]
+        self._changed.discard(oldest.rule.id)
+        self._work.run(sql.drop_rule(), the_id=oldest.id)
+        return True
+
+    def _generalise(self, needed: int) -> None:
+        """A parameter goes whatever its value, once two values were confirmed, and by distinct texts."""
+        for rule in generalised(row.rule for row in self.followed() if row.confirmed):
+            row = self._row(rule)
+            if row is None or row.refuted or row.confirmed >= needed:
+                continue
+            values = [
+                one.id
+                for one in self.followed()
+                if one.rule.kind == "drop_param_value" and one.rule.name == rule.name
+            ]
+            texts = {
+                pair.pair for value in values for pair in self._work.rows(sql.pairs_of(), the_rule=value)
+            }
+            if len(texts) >= needed:
+                row.confirmed = needed
+                self._changed.add(rule.id)
+
     def settle(self) -> None:
         """Decide which rules are in force now, write them back, and change keys where that is news."""
         needed = needed_confirmations(self._work.settings.delta)
-        for rule in generalised(row.rule for row in self.followed() if row.confirmed):
-            row = self._row(rule)
-            if row is not None and not row.refuted and row.confirmed < needed:
-                row.confirmed = needed
-                self._changed.add(rule.id)
+        self._generalise(needed)
         changes = []
         for row in self._rows.values():
             in_force = not row.refuted and row.confirmed >= needed
@@ -150,12 +173,12 @@ class _Book:
                 changes.append(row)
         if changes:
             rules = [row.rule for row in self._rows.values() if row.in_force]
-            _put_in_force(self._work, self._host, rules)
+            remaking.put_in_force(self._work, self._host, rules)
         for row in changes:
             if row.in_force:
-                row.applied += _rewrite_links(self._work, self._host, row.rule)
+                row.applied += remaking.rewrite_links(self._work, self._host, row.rule)
             else:
-                _bring_back(self._work, self._host, row.rule)
+                remaking.bring_back(self._work, self._host, row.rule)
         self._work.run_many(
             sql.save_rule(),
             [
@@ -224,80 +247,14 @@ def _partners(rule: RewriteRule, web: WebUrl) -> Iterator[WebUrl]:
             yield assemble(web, web.scheme, web.host, web.path + rule.name, web.query)
 
 
-def _text_of(work: Work, web: WebUrl) -> int | None:
-    """Hash of the text that was fetched under a URL's own key; None when nothing was."""
-    key = work.memory.rules.key(web)
-    digest = key_hash(key)
-    for row in work.rows_in(links_sql.find_by_hash, links_sql.HASHES, [digest]):
-        if row.visits and key_of(work, row.key, row.url) == key:
-            found = work.first(sql.text_of(), the_link=row.id)
-            return None if found is None else int(found.text_hash)
-    return None
-
-
-def _put_in_force(work: Work, host: str, rules: Iterable[RewriteRule]) -> None:
-    chosen = list(rules)
-    if chosen:
-        work.memory.rewrites[host] = RewriteSet(chosen)
-    else:
-        work.memory.rewrites.pop(host, None)
-    work.crawl.rules += 1
-
-
-def _rewrite_links(work: Work, host: str, rule: RewriteRule) -> int:
-    """Remake the keys of a host's links; returns how many changed.
-
-    Those of finished links too: else each page that was fetched under its longer name would be fetched once more
-    under the shorter one.
-    """
-    changed = 0
-    for row in _reached(work, host, rule, skipped=False):
-        web = read(row.url)
-        plain = work.memory.rules.key(web)
-        key = work.memory.rewritten(web, plain)
-        if key == key_of(work, row.key, row.url):
-            continue
-        digest = key_hash(key)
-        same_hash = work.rows_in(links_sql.find_by_hash, links_sql.HASHES, [digest])
-        other = next((found for found in same_hash if key_of(work, found.key, found.url) == key), None)
-        if other is None:
-            n = max((found.n + 1 for found in same_hash), default=0)
-            work.run(sql.set_key(), the_id=row.id, key=None if key == plain else key, key_hash=digest, n=n)
-            changed += 1
-        else:
-            changed += _one_of_two(work, row, rule, other)
-    return changed
-
-
-def _one_of_two(work: Work, row: Any, rule: RewriteRule, other: Any) -> int:
-    """Two links are one page now: what was fetched stays, else what was there first; a lease is left alone."""
-    if row.visits and not other.visits:
-        row, other = other, row
-    if row.state not in (LinkState.QUEUED, LinkState.WAITING) or row.visits:
-        return 0
-    _skip(work, row, rule, other)
-    return 1
-
-
-def _skip(work: Work, row: Any, rule: RewriteRule, other: Any) -> None:
-    work.run(sql.skip(), the_id=row.id, reason=f"rewrite {rule.id}: the page of {other.url}"[:500])
-    work.moved(LinkState(row.state), LinkState.SKIPPED)
-    if row.state == LinkState.QUEUED:
-        moves.refresh_heads(work, [row.lane_id])
-
-
-def _bring_back(work: Work, host: str, rule: RewriteRule) -> None:
-    """A rule was refuted: what it skipped is queued again."""
-    mine = f"rewrite {rule.id}: "
-    back = [row for row in _reached(work, host, rule, skipped=True) if row.reason.startswith(mine)]
-    work.run_many(links_sql.queue_again(), [{"the_id": row.id} for row in back])
-    work.moved(LinkState.SKIPPED, LinkState.QUEUED, len(back))
-    moves.refresh_heads(work, (row.lane_id for row in back))
-
-
-def _reached(work: Work, host: str, rule: RewriteRule, *, skipped: bool) -> Iterable[Any]:
-    """Links of a host that a rule may change, found by what the rule drops."""
-    text = rule.name if rule.kind != "drop_param_value" or rule.value is None else f"{rule.name}={rule.value}"
-    escaped = text.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
-    info = host_of(work, work.memory.politeness_name(host))
-    return work.rows(sql.reached_links(skipped), the_host=info.id, needle=f"%{escaped}%")
+def _texts_of(work: Work, webs: Iterable[WebUrl]) -> dict[str, int]:
+    """URL → hash of the text that was fetched under its own key, where one was."""
+    by_key = {key: web.url for web in webs for key in [work.memory.rules.key(web)]}
+    hashes = sorted({key_hash(key) for key in by_key})
+    found = {}
+    for row in work.rows_in(links_sql.find_by_hash, links_sql.HASHES, hashes) if hashes else ():
+        url = by_key.get(key_of(work, row.key, row.url)) if row.visits else None
+        text = None if url is None else work.first(sql.text_of(), the_link=row.id)
+        if url is not None and text is not None:
+            found[url] = int(text.text_hash)
+    return found

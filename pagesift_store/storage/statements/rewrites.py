@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Insert, Select, Update, bindparam, insert, literal_column, or_, select, update
+from sqlalchemy import Insert, Select, Update, bindparam, delete, insert, literal_column, or_, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from pagesift_store.storage.tables import (
@@ -18,6 +18,9 @@ from pagesift_store.storage.tables import (
     rewrite_pair,
     rewrite_rule,
 )
+
+if TYPE_CHECKING:
+    from sqlalchemy.sql import Delete
 
 SKIPPED = link.c.state == literal_column("'skipped'")
 
@@ -45,6 +48,18 @@ def save_rule() -> Update:
         .where(rewrite_rule.c.id == bindparam("the_id"))
         .values({name: bindparam(name) for name in names})
     )
+
+
+@cache
+def drop_rule() -> Delete:
+    """Forget a rule and its pairs; parameter `the_id`."""
+    return delete(rewrite_rule).where(rewrite_rule.c.id == bindparam("the_id"))
+
+
+@cache
+def pairs_of() -> Select[int]:
+    """Hashes of the texts that confirmed a rule; parameter `the_rule`."""
+    return select(rewrite_pair.c.pair).where(rewrite_pair.c.rule_id == bindparam("the_rule"))
 
 
 @cache
@@ -100,27 +115,34 @@ def text_of() -> Select[Any]:
 
 
 @cache
-def reached_links(skipped: bool) -> Select[Any]:
-    """Links of a host whose URL holds a text: those that a rule skipped, or all that are neither that nor dead.
+def reached_links() -> Select[Any]:
+    """Links of a host whose URL matches, neither skipped nor dead.
 
     Parameters `the_host` (id), `needle` (a LIKE pattern with backslash as its escape). Reads the host's lanes.
     """
-    state = SKIPPED if skipped else or_(QUEUED, LEASED, WAITING, link.c.state == literal_column("'done'"))
+    columns = ("id", "url", "key", "key_hash", "n", "state", "visits", "lane_id")
     return (
-        select(
-            link.c.id,
-            link.c.url,
-            link.c.key,
-            link.c.key_hash,
-            link.c.n,
-            link.c.state,
-            link.c.visits,
-            link.c.lane_id,
-            link.c.reason,
-        )
+        select(*(link.c[name] for name in columns))
         .join(lane, lane.c.id == link.c.lane_id)
         .where(
-            lane.c.host_id == bindparam("the_host"), state, link.c.url.like(bindparam("needle"), escape="\\")
+            lane.c.host_id == bindparam("the_host"),
+            or_(QUEUED, LEASED, WAITING, link.c.state == literal_column("'done'")),
+            link.c.url.like(bindparam("needle"), escape="\\"),
+        )
+        .order_by(link.c.id)
+    )
+
+
+@cache
+def skipped_links() -> Select[Any]:
+    """Links of a host that a rule skipped; parameters `the_host` (id), `mine` (a LIKE pattern for their reason)."""
+    return (
+        select(link.c.id, link.c.lane_id)
+        .join(lane, lane.c.id == link.c.lane_id)
+        .where(
+            lane.c.host_id == bindparam("the_host"),
+            SKIPPED,
+            link.c.reason.like(bindparam("mine"), escape="\\"),
         )
         .order_by(link.c.id)
     )
