@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pagesift_store.focus.fingerprint import hashes
 from pagesift_store.focus.passages import Passage, read_body
 from pagesift_store.focus.relevance import PageEvidence
-from pagesift_store.focus.text import fold, tokeniser, word_count, words
+from pagesift_store.focus.text import fold, spread, tokeniser, word_count, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +60,7 @@ def analyse(
         Hits, evidence, passages and hashes.
     """
     folded = fold(text)
-    body = read_body(terms, folded)
+    body = read_body(terms, fold(spread(text)))
     evidence = PageEvidence.of(
         terms,
         body,

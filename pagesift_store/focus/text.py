@@ -27,6 +27,7 @@ __all__ = [
     "QueryTerms",
     "fold",
     "signed",
+    "spread",
     "tokeniser",
     "unsigned",
     "word_count",
@@ -110,6 +111,9 @@ _TYPOGRAPHY = tuple(
     for character in characters
 )
 _ASCII_GAPS = bytes(code if chr(code).isalnum() else 32 for code in range(128)) + bytes(128)
+_HUMP = re.compile(r"[a-z0-9][A-Z]")
+_CAMEL_NAME = re.compile(r"(?<![^\W_])[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*(?![^\W_])")
+_BETWEEN_HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PLAIN_WORD = re.compile(r"[^\W_]+")
 _INTRICATE = re.compile(f"[{_RUN}{_MARKS}]")
 _INTRICATE_WORD = re.compile(rf"[{_RUN}]+|[^\W_{_RUN}]+(?:[{_MARKS}]+[^\W_{_RUN}]*)*")
@@ -137,6 +141,25 @@ def fold(text: str) -> str:
         return text.lower()
     folded = normalize("NFKC", text).casefold().replace("i\u0307", "i")
     return normalize("NFKC", folded)
+
+
+def spread(text: str) -> str:
+    """The text with the parts of every name in camel case written out behind it.
+
+    `ConcurrentHashMap` becomes `ConcurrentHashMap Concurrent Hash Map`: pages of code speak of their subject in such
+    names, and a query in words. The whole name stays, for the query may have it (`PostgreSQL`).
+
+    Args:
+        text: any text, not folded yet.
+    """
+    if _HUMP.search(text) is None:
+        return text
+    return _CAMEL_NAME.sub(_spread_name, text)
+
+
+def _spread_name(found: re.Match[str]) -> str:
+    name = found[0]
+    return f"{name} {_BETWEEN_HUMPS.sub(' ', name)}" if len(name) <= _MAX_STEMMED else name
 
 
 def tokeniser(folded: str) -> Callable[[str], list[str]]:
@@ -314,7 +337,7 @@ class QueryTerms:
         Returns:
             Signed 64-bit mask, bit i set when term i occurs.
         """
-        return reduce(or_, map(self.lookup, words(text)), 0)
+        return reduce(or_, map(self.lookup, words(spread(text))), 0)
 
     def word_mask(self, word: str) -> int:
         """Which term a single word hits.
