@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, insert
 
 from pagesift_store.errors import InvalidQuery
-from pagesift_store.focus.model import FEATURES, Posterior
+from pagesift_store.focus.model import FEATURES, PRIOR_PRECISION, STEADY_PRECISION, Posterior
 from pagesift_store.focus.text import QueryTerms
 from pagesift_store.settings import Settings
 from pagesift_store.storage import tables
@@ -52,7 +52,8 @@ def filler(query: str, settings: Settings, now: float) -> Callable[[Connection],
             )
         if len(terms) > 1:
             connection.execute(insert(tables.pair), [{"bit": bit} for bit in range(len(terms) - 1)])
-        prior = Posterior.prior()
+        steady = settings.focus == "full"
+        prior = Posterior.prior(precision=STEADY_PRECISION if steady else PRIOR_PRECISION)
         connection.execute(
             insert(tables.posterior),
             [
