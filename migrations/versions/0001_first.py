@@ -169,6 +169,13 @@ def upgrade() -> None:
             comment="changes of scope, demotions and rewrite rules: who caches them compares this",
         ),
         sa.Column(
+            "moment",
+            sa.Float(precision=53),
+            server_default=sa.text("0"),
+            nullable=False,
+            comment="the clock at the last change: tells a clock that went back",
+        ),
+        sa.Column(
             "stop_state",
             sa.Text(),
             server_default="",
@@ -231,10 +238,23 @@ def upgrade() -> None:
         ),
         sa.Column("robots_until", sa.Float(precision=53), nullable=True, comment="when that outcome expires"),
         sa.Column(
+            "robots_failures",
+            sa.BigInteger(),
+            server_default=sa.text("0"),
+            nullable=False,
+            comment="times in a row that robots.txt could not be had",
+        ),
+        sa.Column(
             "crawl_delay",
             sa.Float(precision=53),
             nullable=True,
             comment="as robots.txt asks, clamped; NULL: it does not",
+        ),
+        sa.Column(
+            "group_id",
+            sa.BigInteger().with_variant(sa.Integer(), "sqlite"),
+            nullable=True,
+            comment="the host that its links queue with, sharing one delay; NULL: they queue by themselves",
         ),
         sa.Column(
             "languages",
@@ -245,6 +265,7 @@ def upgrade() -> None:
         ),
         sa.Column("note", sa.Text(), nullable=True, comment="what was clamped or ignored last"),
         sa.CheckConstraint("in_flight >= 0", name=op.f("ck_host_in_flight")),
+        sa.ForeignKeyConstraint(["group_id"], ["host.id"], name=op.f("fk_host_group_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_host")),
         sa.UniqueConstraint("name", name=op.f("uq_host_name")),
     )
@@ -308,6 +329,13 @@ def upgrade() -> None:
         ),
         sa.Column(
             "hits", sa.BigInteger(), server_default=sa.text("0"), nullable=False, comment="of these, hits"
+        ),
+        sa.Column(
+            "fetched",
+            sa.BigInteger(),
+            server_default=sa.text("0"),
+            nullable=False,
+            comment="of a subtree: links whose page was fetched",
         ),
         sa.Column(
             "scheduled",
@@ -510,6 +538,20 @@ def upgrade() -> None:
         sa.Column("head_score", sa.Float(precision=53), nullable=True, comment=""),
         sa.Column("head_rank", sa.Float(precision=53), nullable=True, comment="head_score + lift"),
         sa.Column("head_demoted", sa.Boolean(), nullable=True),
+        sa.Column(
+            "shut",
+            sa.Boolean(),
+            server_default=sa.text("false"),
+            nullable=False,
+            comment="its host or subtree has all the pages that a limit allows: nothing new is leased of it",
+        ),
+        sa.Column(
+            "again_id",
+            sa.BigInteger().with_variant(sa.Integer(), "sqlite"),
+            nullable=True,
+            comment="its fetched page that is to be visited first",
+        ),
+        sa.Column("again_due", sa.Float(precision=53), nullable=True, comment="when that is due"),
         sa.ForeignKeyConstraint(["cluster_id"], ["part.id"], name=op.f("fk_lane_cluster_id")),
         sa.ForeignKeyConstraint(["host_id"], ["host.id"], name=op.f("fk_lane_host_id")),
         sa.ForeignKeyConstraint(["subtree_id"], ["part.id"], name=op.f("fk_lane_subtree_id")),
@@ -518,15 +560,24 @@ def upgrade() -> None:
             "host_id", "subtree_id", "cluster_id", name=op.f("uq_lane_host_id_subtree_id_cluster_id")
         ),
     )
+    op.create_index(
+        "ix_lane_again",
+        "lane",
+        ["again_due", "again_id"],
+        unique=False,
+        sqlite_where=sa.text("again_id IS NOT NULL"),
+        postgresql_where=sa.text("again_id IS NOT NULL"),
+    )
     op.create_index("ix_lane_cluster_id", "lane", ["cluster_id"], unique=False)
     op.create_index(
         "ix_lane_order",
         "lane",
         ["head_demoted", sa.literal_column("head_rank DESC"), "head_id"],
         unique=False,
-        sqlite_where=sa.text("head_id IS NOT NULL"),
-        postgresql_where=sa.text("head_id IS NOT NULL"),
+        sqlite_where=sa.text("head_id IS NOT NULL AND shut = false"),
+        postgresql_where=sa.text("head_id IS NOT NULL AND shut = false"),
     )
+    op.create_index("ix_lane_subtree_id", "lane", ["subtree_id"], unique=False)
     op.create_table(
         "rewrite_pair",
         sa.Column(
@@ -659,7 +710,16 @@ def upgrade() -> None:
         ),
         sa.Column("failures_total", sa.Integer(), server_default=sa.text("0"), nullable=False),
         sa.Column(
-            "due_at", sa.Float(precision=53), nullable=True, comment="when a waiting link is queued again"
+            "due_at",
+            sa.Float(precision=53),
+            nullable=True,
+            comment="when a waiting link comes up again; kept while it is leased for that",
+        ),
+        sa.Column(
+            "revisit",
+            sa.Float(precision=53),
+            nullable=True,
+            comment="seconds between visits; 0: never again; NULL: as the store's rule says",
         ),
         sa.Column(
             "owner_id",
@@ -670,7 +730,7 @@ def upgrade() -> None:
         sa.Column("lease_expires", sa.Float(precision=53), nullable=True, comment=""),
         sa.Column("found_at", sa.Float(precision=53), nullable=False),
         sa.CheckConstraint("(state = 'leased') = (lease_expires IS NOT NULL)", name=op.f("ck_link_lease")),
-        sa.CheckConstraint("(state = 'waiting') = (due_at IS NOT NULL)", name=op.f("ck_link_due")),
+        sa.CheckConstraint("state <> 'waiting' OR due_at IS NOT NULL", name=op.f("ck_link_due")),
         sa.CheckConstraint(
             "state IN ('queued', 'leased', 'waiting', 'done', 'dead', 'skipped')", name=op.f("ck_link_state")
         ),
@@ -688,6 +748,14 @@ def upgrade() -> None:
         sqlite_autoincrement=True,
     )
     op.create_index(
+        "ix_link_again",
+        "link",
+        ["lane_id", "due_at", "id"],
+        unique=False,
+        sqlite_where=sa.text("state = 'waiting' AND visits > 0"),
+        postgresql_where=sa.text("state = 'waiting' AND visits > 0"),
+    )
+    op.create_index(
         "ix_link_alias",
         "link",
         ["alias_of"],
@@ -700,8 +768,8 @@ def upgrade() -> None:
         "link",
         ["due_at"],
         unique=False,
-        sqlite_where=sa.text("state = 'waiting'"),
-        postgresql_where=sa.text("state = 'waiting'"),
+        sqlite_where=sa.text("state = 'waiting' AND visits = 0"),
+        postgresql_where=sa.text("state = 'waiting' AND visits = 0"),
     )
     op.create_index(
         "ix_link_lease",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["CHANGED_FACTOR", "FIRST_INTERVAL", "UNCHANGED_FACTOR", "next_interval"]
+import math
+
+__all__ = ["CHANGED_FACTOR", "FIRST_INTERVAL", "UNCHANGED_FACTOR", "is_turn_of", "next_interval"]
 
 FIRST_INTERVAL = 86_400.0
 """Seconds between the first visit and the second, before limits."""
@@ -34,3 +36,15 @@ def next_interval(previous: float | None, changed: bool, minimum: float, maximum
     factor = CHANGED_FACTOR if changed else UNCHANGED_FACTOR
     interval = FIRST_INTERVAL if previous is None else previous * factor
     return min(max(interval, minimum), maximum)
+
+
+def is_turn_of(share: float, before: int) -> bool:
+    """Whether a turn belongs to the one of two parties that has a share of all turns.
+
+    Its turns are spread as evenly as whole turns can be, and depend on nothing but their number.
+
+    Args:
+        share: 0 (never) to 1 (always).
+        before: turns so far.
+    """
+    return math.floor((before + 1) * share) > math.floor(before * share)

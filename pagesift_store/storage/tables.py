@@ -87,6 +87,7 @@ crawl = Table(
     _count("rescores", "rescoring updates, ever"),
     _count("rescored", "rows that they changed"),
     _count("rules", "changes of scope, demotions and rewrite rules: who caches them compares this"),
+    _real("moment", comment="the clock at the last change: tells a clock that went back"),
     Column(
         "stop_state", Text, nullable=False, server_default="", comment="JSON: the counters of the stop rules"
     ),
@@ -152,7 +153,15 @@ host = Table(
         "robots_status", Integer, nullable=True, comment="status of the last robots.txt; NULL: never asked"
     ),
     _real("robots_until", nullable=True, comment="when that outcome expires"),
+    _count("robots_failures", "times in a row that robots.txt could not be had"),
     _real("crawl_delay", nullable=True, comment="as robots.txt asks, clamped; NULL: it does not"),
+    Column(
+        "group_id",
+        ID,
+        ForeignKey("host.id"),
+        nullable=True,
+        comment="the host that its links queue with, sharing one delay; NULL: they queue by themselves",
+    ),
     Column("languages", Text, nullable=False, server_default="", comment="leading language segments seen"),
     Column("note", Text, nullable=True, comment="what was clamped or ignored last"),
     CheckConstraint("in_flight >= 0", name="in_flight"),
@@ -175,6 +184,7 @@ part = Table(
     Column("key", Text, nullable=False),
     _count("pages", "pages fetched that count"),
     _count("hits", "of these, hits"),
+    _count("fetched", "of a subtree: links whose page was fetched"),
     _count("scheduled", "leases given, those that came back not counted"),
     CheckConstraint("kind IN ('subtree', 'cluster')", name="kind"),
     UniqueConstraint("kind", "key"),
@@ -197,18 +207,32 @@ lane = Table(
     _real("head_score", nullable=True),
     _real("head_rank", nullable=True, comment="head_score + lift"),
     Column("head_demoted", Boolean, nullable=True),
+    _flag("shut", "its host or subtree has all the pages that a limit allows: nothing new is leased of it"),
+    Column("again_id", ID, nullable=True, comment="its fetched page that is to be visited first"),
+    _real("again_due", nullable=True, comment="when that is due"),
     UniqueConstraint("host_id", "subtree_id", "cluster_id"),
 )
+HAS_HEAD = lane.c.head_id.is_not(None) & (lane.c.shut == literal_column("false"))
+"""Lanes with something new to lease."""
+
 Index(
     "ix_lane_order",
     lane.c.head_demoted,
     lane.c.head_rank.desc(),
     lane.c.head_id,
-    sqlite_where=lane.c.head_id.is_not(None),
-    postgresql_where=lane.c.head_id.is_not(None),
+    sqlite_where=HAS_HEAD,
+    postgresql_where=HAS_HEAD,
 )
 
+Index(
+    "ix_lane_again",
+    lane.c.again_due,
+    lane.c.again_id,
+    sqlite_where=lane.c.again_id.is_not(None),
+    postgresql_where=lane.c.again_id.is_not(None),
+)
 Index("ix_lane_cluster_id", lane.c.cluster_id)
+Index("ix_lane_subtree_id", lane.c.subtree_id)
 
 owner = Table(
     "owner",
@@ -266,14 +290,23 @@ link = Table(
     Column("visits", Integer, nullable=False, server_default=text("0"), comment="pages observed"),
     Column("failures", Integer, nullable=False, server_default=text("0"), comment="failures in a row"),
     Column("failures_total", Integer, nullable=False, server_default=text("0")),
-    _real("due_at", nullable=True, comment="when a waiting link is queued again"),
+    _real(
+        "due_at",
+        nullable=True,
+        comment="when a waiting link comes up again; kept while it is leased for that",
+    ),
+    _real(
+        "revisit",
+        nullable=True,
+        comment="seconds between visits; 0: never again; NULL: as the store's rule says",
+    ),
     Column("owner_id", ID, ForeignKey("owner.id"), nullable=True, comment="who holds the lease"),
     _real("lease_expires", nullable=True),
     Column("found_at", Float(53), nullable=False),
     CheckConstraint(f"state IN ({_STATES})", name="state"),
     CheckConstraint(FINITE.format("score"), name="score"),
     CheckConstraint("(state = 'leased') = (lease_expires IS NOT NULL)", name="lease"),
-    CheckConstraint("(state = 'waiting') = (due_at IS NOT NULL)", name="due"),
+    CheckConstraint("state <> 'waiting' OR due_at IS NOT NULL", name="due"),
     UniqueConstraint("key_hash", "n"),
     sqlite_autoincrement=True,
 )
@@ -282,6 +315,10 @@ link = Table(
 QUEUED = link.c.state == literal_column("'queued'")
 WAITING = link.c.state == literal_column("'waiting'")
 LEASED = link.c.state == literal_column("'leased'")
+RETRY = WAITING & (link.c.visits == literal_column("0"))
+"""Waiting for another try; queued again when it is due."""
+REVISIT = WAITING & (link.c.visits > literal_column("0"))
+"""Fetched before and waiting for the next visit; leased from this state."""
 
 Index(
     "ix_link_queue",
@@ -292,7 +329,10 @@ Index(
     sqlite_where=QUEUED,
     postgresql_where=QUEUED,
 )
-Index("ix_link_due", link.c.due_at, sqlite_where=WAITING, postgresql_where=WAITING)
+Index("ix_link_due", link.c.due_at, sqlite_where=RETRY, postgresql_where=RETRY)
+Index(
+    "ix_link_again", link.c.lane_id, link.c.due_at, link.c.id, sqlite_where=REVISIT, postgresql_where=REVISIT
+)
 Index("ix_link_lease", link.c.lease_expires, sqlite_where=LEASED, postgresql_where=LEASED)
 Index("ix_link_parent", link.c.parent_id)
 Index(

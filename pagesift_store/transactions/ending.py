@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pagesift_store.focus.order import Harvest
 from pagesift_store.focus.stop import StopState, verdict
 from pagesift_store.records import CrawlState, Stop, StopReason
 from pagesift_store.storage.statements import leases as leases_sql
 from pagesift_store.storage.statements import links as links_sql
+from pagesift_store.storage.statements import revisits as revisits_sql
+from pagesift_store.transactions.again import Again
 from pagesift_store.transactions.heads import Walk
+from pagesift_store.transactions.limits import NOTHING_NEW, Caps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -64,12 +67,9 @@ def obeyed(memory: Memory, now: float) -> Stop | None:
 
 def judge(connection: Connection, memory: Memory, now: float) -> Judgement:
     """What a worker should do now: the first state that holds, in the order of `CrawlState`."""
-    crawl, settings = memory.crawl, memory.settings
+    crawl = memory.crawl
     expiry = connection.execute(links_sql.next_expiry()).scalar() if crawl.leased else None
     stop = obeyed(memory, now)
-    if stop is None and places_left(memory) <= 0:
-        detail = {"max_pages": settings.max_pages, "fetched": crawl.fetched, "leased": crawl.leased}
-        stop = Stop(reason=StopReason.LIMIT_REACHED, detail=detail, at=now)
     if stop is not None:
         if crawl.leased:  # a lease that comes back may be leased again; until then the end is not certain
             return Judgement(CrawlState.LEASED_OUT, expiry)
@@ -78,32 +78,77 @@ def judge(connection: Connection, memory: Memory, now: float) -> Judgement:
 
 
 def _by_queue(connection: Connection, memory: Memory, now: float, expiry: float | None) -> Judgement:
-    crawl, settings = memory.crawl, memory.settings
+    crawl = memory.crawl
     if expiry is not None and expiry <= now:
         return Judgement(CrawlState.READY, now)
-    due = connection.execute(links_sql.next_due()).scalar() if crawl.waiting else None
-    if due is not None and due <= now:
+    caps = Caps.of(memory.settings) if places_left(memory) > 0 else NOTHING_NEW
+    due = _next_due(connection, memory, caps)
+    if due is not None and due <= now and caps is not NOTHING_NEW and _retry_due(connection, now):
         return Judgement(CrawlState.READY, now)
     rests = blocked = None
-    if crawl.queued:
-        with closing(Walk(connection, settings, Harvest(crawl.pages, crawl.hits), now)) as heads:
-            if heads.next() is not None:
-                return Judgement(CrawlState.READY, now)
-        row = connection.execute(
-            leases_sql.next_ready(), {"now": now, "max_in_flight": settings.max_in_flight}
-        ).one()
+    if crawl.queued or due is not None:
+        if _is_ready(connection, memory, caps, now):
+            return Judgement(CrawlState.READY, now)
+        row = connection.execute(leases_sql.next_ready(), _limits(memory, caps) | {"now": now}).one()
         rests, blocked = row.rests_until, row.blocked_until
-    soonest = _earliest((rests if rests is not None and rests > now else None, expiry, due, blocked))
-    if rests is not None and rests > now:
+    rests = None if rests is None or rests <= now else rests
+    later = due if due is not None and due > now else None
+    soonest = _earliest((rests, expiry, later, blocked))
+    if rests is not None:
         return Judgement(CrawlState.COOLING, soonest)
     if crawl.leased:
         return Judgement(CrawlState.LEASED_OUT, soonest)
-    if due is not None:
+    if later is not None:
         return Judgement(CrawlState.WAITING, soonest)
     if blocked is not None:
         return Judgement(CrawlState.BLOCKED, blocked if blocked < 1e299 else None)
+    return Judgement(CrawlState.FINISHED, None, _end(memory, now))
+
+
+def _next_due(connection: Connection, memory: Memory, caps: Caps) -> float | None:
+    """When the next link is due: another try, where anything new may be fetched, or another visit."""
+    if not memory.crawl.waiting:
+        return None
+    retry = None if caps is NOTHING_NEW else connection.execute(links_sql.next_due()).scalar()
+    return _earliest((retry, connection.execute(revisits_sql.next_again()).scalar()))
+
+
+def _retry_due(connection: Connection, now: float) -> bool:
+    retry = connection.execute(links_sql.next_due()).scalar()
+    return retry is not None and retry <= now
+
+
+def _is_ready(connection: Connection, memory: Memory, caps: Caps, now: float) -> bool:
+    """Whether a lease would give anything now."""
+    total = Harvest(memory.crawl.pages, memory.crawl.hits)
+    with (
+        closing(Walk(connection, memory.settings, total, now, caps)) as heads,
+        closing(Again(connection, memory.settings, now, heads)) as again,
+    ):
+        return again.next() is not None or (caps is not NOTHING_NEW and heads.next() is not None)
+
+
+def _limits(memory: Memory, caps: Caps) -> dict[str, Any]:
+    return {
+        "max_in_flight": memory.settings.max_in_flight,
+        "most_of_host": caps.host,
+        "most_of_part": caps.part,
+    }
+
+
+def _end(memory: Memory, now: float) -> Stop:
+    """Why there is nothing to fetch, now or later."""
+    crawl, settings = memory.crawl, memory.settings
+    if places_left(memory) <= 0:
+        limit = {"max_pages": settings.max_pages, "fetched": crawl.fetched, "leased": crawl.leased}
+        return Stop(reason=StopReason.LIMIT_REACHED, detail=limit, at=now)
+    if crawl.queued:  # nothing rests and nothing is blocked: it is shut by the limit of its host or its part
+        names = ("max_pages_per_host", "max_pages_per_part")
+        limits = {name: getattr(settings, name) for name in names if getattr(settings, name) is not None}
+        limit = limits | {"queued": crawl.queued, "fetched": crawl.fetched}
+        return Stop(reason=StopReason.LIMIT_REACHED, detail=limit, at=now)
     detail = {state: getattr(crawl, state) for state in ("done", "dead", "skipped")}
-    return Judgement(CrawlState.FINISHED, None, Stop(reason=StopReason.EXHAUSTED, detail=detail, at=now))
+    return Stop(reason=StopReason.EXHAUSTED, detail=detail, at=now)
 
 
 def _earliest(times: Iterable[float | None]) -> float | None:

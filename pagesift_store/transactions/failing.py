@@ -12,7 +12,7 @@ from pagesift_store.records import FailKind, Lease, LinkOutcome, LinkState
 from pagesift_store.storage.statements import hosts as hosts_sql
 from pagesift_store.storage.statements import links as links_sql
 from pagesift_store.storage.statements import pages as pages_sql
-from pagesift_store.transactions import moves
+from pagesift_store.transactions import moves, revisiting
 from pagesift_store.transactions.leasing import accept
 from pagesift_store.transactions.texts import clean
 
@@ -114,12 +114,29 @@ def record(
     if kind in _HOST_WIDE and not permanent and retry_in is None:
         return _defer_host(work, row, text)
     failures = row.failures + 1
-    if permanent or failures >= work.settings.max_failures:
+    if permanent or failures >= _most_failures(work, row):
         return settle(work, row, LinkState.DEAD, reason=text, failures=failures)
+    if retry_in is None and failures >= work.settings.max_failures:
+        retry_in = _next_visit(work, row)
     if retry_in is None:
         wait = backoff(failures, jitter(work.crawl.seed, row.id, failures))
         retry_in = wait if pause is None else max(pause, wait)
     return settle(work, row, LinkState.WAITING, reason=text, failures=failures, due=work.now + retry_in)
+
+
+def _most_failures(work: Work, row: Any) -> int:
+    """Failures in a row after which a link is dead.
+
+    A page that is visited again and again is given twice as many, half of them at its usual intervals: an hour without
+    an answer must not end what was watched for months.
+    """
+    return work.settings.max_failures * (2 if revisiting.is_watched(work, row) else 1)
+
+
+def _next_visit(work: Work, row: Any) -> float | None:
+    """Seconds to the next visit of a page that could not be had, as if it were unchanged."""
+    before = work.first(pages_sql.last_page(), the_link=row.id)
+    return revisiting.interval(work, row, before, changed=False)
 
 
 def settle(
@@ -143,7 +160,7 @@ def settle(
         failures_total=row.failures_total + 1,
     )
     work.moved(None, state)
-    if LinkState.QUEUED in (row.state, state):
+    if LinkState.QUEUED in (row.state, state) or row.visits:
         moves.refresh_heads(work, [row.lane_id])
     return LinkOutcome(
         state=state, due=due, failures=failures, reason=reason if state is LinkState.DEAD else None
@@ -153,19 +170,29 @@ def settle(
 def _defer_host(work: Work, row: Any, text: str) -> LinkOutcome:
     """The host is out of reach: it rests, the link keeps its place; after too often, all its links are dead."""
     failures = work.first(hosts_sql.count_failure(), the_host=row.host_id).failures
-    if failures >= HOST_FAILURES:
-        outcome = settle(work, row, LinkState.DEAD, reason=text, failures=row.failures + 1)
-        _give_up_host(
-            work, row.host_id, f"host given up after {failures} failures in a row; the last: {text}"
-        )
-        return outcome
+    given_up = failures >= HOST_FAILURES
+    if given_up:
+        reason = f"host given up after {failures} failures in a row; the last: {text}"
+        _give_up_host(work, row.host_id, reason)
+        if not revisiting.is_watched(work, row):
+            return settle(work, row, LinkState.DEAD, reason=text, failures=row.failures + 1)
     until = work.now + backoff(failures, jitter(work.crawl.seed, row.host_id, failures))
     work.run(hosts_sql.rest(), the_host=row.host_id, until=until)
+    if row.visits:
+        return _defer_visit(work, row, text, until, row.failures + given_up)
     outcome = settle(work, row, LinkState.QUEUED, reason=text, failures=row.failures)
     return LinkOutcome(state=outcome.state, due=until, failures=failures)
 
 
+def _defer_visit(work: Work, row: Any, text: str, until: float, failures: int) -> LinkOutcome:
+    """A page that was fetched before waits for its host; out of reach for too long, it is dead, too."""
+    if failures >= _most_failures(work, row):
+        return settle(work, row, LinkState.DEAD, reason=text, failures=failures)
+    return settle(work, row, LinkState.WAITING, reason=text, failures=failures, due=until)
+
+
 def _give_up_host(work: Work, host_id: int, reason: str) -> None:
+    """All its links are dead but those that were fetched: whether these go is decided one by one, as they fall due."""
     for state in (LinkState.QUEUED, LinkState.WAITING):
         gone = work.run(hosts_sql.kill_links(state), the_host=host_id, reason=reason[:MOST_MESSAGE])
         work.moved(state, LinkState.DEAD, gone)

@@ -9,6 +9,7 @@ from pagesift_store.focus.order import Harvest, Head, Heads, choose, set_aside
 from pagesift_store.storage.prepared import Runner, Stream, listed
 from pagesift_store.storage.statements import leases as sql
 from pagesift_store.storage.statements import links as links_sql
+from pagesift_store.transactions.limits import Caps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -29,10 +30,15 @@ class Walk:
         settings: of the crawl.
         total: pages that count and hits among them, over the whole crawl.
         now: the moment.
+        caps: limits on pages. None: those of the settings.
     """
 
-    def __init__(self, connection: Connection, settings: Settings, total: Harvest, now: float) -> None:
+    def __init__(
+        self, connection: Connection, settings: Settings, total: Harvest, now: float, caps: Caps | None = None
+    ) -> None:
         self._runner = Runner(connection)
+        self._caps = caps or Caps.of(settings)
+        self._out: dict[int, int] = self._caps.leased(self._runner)
         self._settings = settings
         self._total = total
         self._now = now
@@ -58,6 +64,8 @@ class Walk:
             "now": self._now,
             "max_in_flight": self._settings.max_in_flight,
             "default_delay": self._settings.default_delay,
+            "most_of_host": self._caps.host,
+            "most_of_part": self._caps.part,
         }
         stream = self._runner.stream(statement, parameters | more)
         self._streams.append(stream)
@@ -109,10 +117,17 @@ class Walk:
 
     def _open(self, head: Head) -> bool:
         row = self._rows[head.lane_id]
+        out = self._in_flight[head.host_id] + self._taken.get(head.host_id, 0)
         return (
             self._ready_at.get(head.host_id, 0.0) <= self._now
-            and self._in_flight[head.host_id] + self._taken.get(head.host_id, 0) < row.places
+            and out < min(row.places, self._caps.host - row.host_pages)
+            and row.subtree_fetched + self._out.get(row.subtree_id, 0) < self._caps.part
         )
+
+    def open_again(self, row: Any) -> bool:
+        """Whether the host of a row of `walk_again` may still be visited, after what was leased meanwhile."""
+        out = self._in_flight.setdefault(row.host_id, row.in_flight) + self._taken.get(row.host_id, 0)
+        return self._ready_at.get(row.host_id, 0.0) <= self._now and out < row.places
 
     def _nothing_better(self) -> bool:
         """Whether no link that is not set aside is leased, or due, or about to be ready within a minute."""
@@ -134,8 +149,9 @@ class Walk:
     def took(self, head: Head, successor: Any, ready_at: float) -> None:
         """A head was leased: its host is busier, and what stood behind it is the lane's head now."""
         self._took_better = self._took_better or not self._aside(head)
-        self._taken[head.host_id] = self._taken.get(head.host_id, 0) + 1
-        self._ready_at[head.host_id] = ready_at
+        self.visited(head.host_id, ready_at)
+        subtree = self._rows[head.lane_id].subtree_id
+        self._out[subtree] = self._out.get(subtree, 0) + 1
         self._scheduled[head.cluster_id] = self._scheduled.get(head.cluster_id, 0) + 1
         for met in self._met:
             met.add(head.lane_id)
@@ -149,6 +165,11 @@ class Walk:
         self._heads.replace(head, behind)
         if self._proven is not None and is_proven(*head.cluster, *self._total, self._settings.delta):
             self._proven.replace(head, behind)
+
+    def visited(self, host_id: int, ready_at: float) -> None:
+        """A lease was taken of a host."""
+        self._taken[host_id] = self._taken.get(host_id, 0) + 1
+        self._ready_at[host_id] = ready_at
 
 
 class _Filtered:

@@ -7,16 +7,18 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from pagesift_store.errors import InvalidValue, LeaseLost, WrongStore
+from pagesift_store.focus.order import Head
+from pagesift_store.focus.revisit import is_turn_of
 from pagesift_store.records import Lease, LinkState
 from pagesift_store.storage.statements import lanes as lanes_sql
 from pagesift_store.storage.statements import leases as sql
 from pagesift_store.storage.statements import links as links_sql
 from pagesift_store.transactions import ending, moves
+from pagesift_store.transactions.again import Again, Due
 from pagesift_store.transactions.heads import Walk
 from pagesift_store.transactions.keys import key_of
 
 if TYPE_CHECKING:
-    from pagesift_store.focus.order import Head
     from pagesift_store.transactions.work import Work
 
 
@@ -25,14 +27,31 @@ def lease(work: Work, n: int, ttl: float, owner_id: int) -> list[Lease]:
     moves.free_expired(work)
     moves.wake_due(work)
     leases: list[Lease] = []
-    room = min(n, ending.places_left(work.memory))
-    if room > 0 and work.crawl.queued and ending.obeyed(work.memory, work.now) is None:
-        with closing(Walk(work.connection, work.settings, work.total, work.now)) as heads:
-            while len(leases) < room and (head := heads.next()) is not None:
-                leases.append(_take(work, head, heads, ttl, owner_id))
+    if (work.crawl.queued or work.crawl.waiting) and ending.obeyed(work.memory, work.now) is None:
+        with (
+            closing(Walk(work.connection, work.settings, work.total, work.now)) as heads,
+            closing(Again(work.connection, work.settings, work.now, heads)) as again,
+        ):
+            room = ending.places_left(work.memory)
+            while len(leases) < n and (found := _next(work, heads, again, room)) is not None:
+                leases.append(_take(work, found, heads, ttl, owner_id))
+                room -= isinstance(found, Head)
     if not leases:
         _remember_end(work)
     return leases
+
+
+def _next(work: Work, heads: Walk, again: Again, room: int) -> Head | Due | None:
+    """A new link or a page due for another visit, by turns; when the one kind has none, the other.
+
+    The number of leases so far tells whose turn it is, so that a resumed crawl goes on with the same one, and a time
+    in which one kind had nothing leaves no debt.
+    """
+    due = again.next()
+    if due is not None and (room <= 0 or is_turn_of(work.settings.revisit_share, work.crawl.leases)):
+        return due
+    head = heads.next() if room > 0 else None
+    return due if head is None else head
 
 
 def _remember_end(work: Work) -> None:
@@ -42,17 +61,20 @@ def _remember_end(work: Work) -> None:
         ending.remember(work, state.stop)
 
 
-def _take(work: Work, head: Head, walk: Walk, ttl: float, owner_id: int) -> Lease:
+def _take(work: Work, found: Head | Due, walk: Walk, ttl: float, owner_id: int) -> Lease:
     expires = work.now + ttl
-    row = work.first(sql.take(), the_id=head.link_id, owner=owner_id, expires=expires)
-    successor = work.first(sql.behind(), the_lane=head.lane_id)
-    work.run(lanes_sql.refresh_head(), the_lane=head.lane_id)
-    delay = walk.delay(head)
-    work.run(lanes_sql.occupy(), the_host=head.host_id, ready_at=work.now + delay)
-    work.run(lanes_sql.schedule(), the_part=head.cluster_id, step=1)
-    work.moved(LinkState.QUEUED, LinkState.LEASED)
+    row = work.first(sql.take(), the_id=found.link_id, owner=owner_id, expires=expires)
+    work.run(lanes_sql.refresh_head(), the_lane=found.lane_id)
+    delay = walk.delay(found) if isinstance(found, Head) else found.delay
+    work.run(lanes_sql.occupy(), the_host=found.host_id, ready_at=work.now + delay)
+    work.run(lanes_sql.schedule(), the_part=found.cluster_id, step=1)
     work.crawl.leases += 1
-    walk.took(head, successor, work.now + delay)
+    if isinstance(found, Head):
+        work.moved(LinkState.QUEUED, LinkState.LEASED)
+        walk.took(found, work.first(sql.behind(), the_lane=found.lane_id), work.now + delay)
+    else:
+        work.moved(LinkState.WAITING, LinkState.LEASED)
+        found.took(work.now + delay)
     return _lease(work, row, expires, delay)
 
 

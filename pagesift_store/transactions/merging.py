@@ -13,7 +13,7 @@ from pagesift_store.records import LinkState
 from pagesift_store.storage.statements import lanes as lanes_sql
 from pagesift_store.storage.statements import links as links_sql
 from pagesift_store.storage.statements import rekeys as sql
-from pagesift_store.transactions import moves
+from pagesift_store.transactions import limits, moves
 from pagesift_store.transactions.signals import Signal
 
 if TYPE_CHECKING:
@@ -83,6 +83,9 @@ def _remove(work: Work, loser: Any) -> None:
     if leased or visited:
         held = work.first(links_sql.read_link(), the_id=loser.id)
         work.run(lanes_sql.vacate(), the_host=held.host_id, places=int(leased), visited=-int(visited), keep=1)
+    if visited:
+        work.run(lanes_sql.count_fetched(), the_part=held.subtree_id, step=-1)
+        limits.settle(work)
     work.crawl.fetched -= visited
     work.moved(LinkState(loser.state), None)
     work.run(sql.drop_link(), the_id=loser.id)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pagesift_store.records import LinkState
 from pagesift_store.storage.statements import lanes as lanes_sql
 from pagesift_store.storage.statements import links as links_sql
+from pagesift_store.transactions import limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,10 +27,14 @@ def give_back(work: Work, held: Sequence[Any]) -> int:
 
     Args:
         work: the transaction.
-        held: rows with `id`, `lane_id`, `host_id`, `cluster_id`, `visits`.
+        held: rows with `id`, `lane_id`, `host_id`, `cluster_id`, `visits`, `due_at`.
     """
-    work.run_many(links_sql.queue_again(), [{"the_id": row.id} for row in held])
-    work.moved(LinkState.LEASED, LinkState.QUEUED, len(held))
+    again = [row for row in held if row.visits and row.due_at is not None]
+    work.run_many(links_sql.wait_again(), [{"the_id": row.id} for row in again])
+    work.moved(LinkState.LEASED, LinkState.WAITING, len(again))
+    new = [row for row in held if row not in again]
+    work.run_many(links_sql.queue_again(), [{"the_id": row.id} for row in new])
+    work.moved(LinkState.LEASED, LinkState.QUEUED, len(new))
     for row in held:
         work.run(lanes_sql.vacate(), the_host=row.host_id, places=1, visited=0, keep=1)
     work.crawl.leases -= len(held)
@@ -50,7 +55,10 @@ def free_expired(work: Work) -> int:
 
 
 def wake_due(work: Work) -> int:
-    """Waiting links whose time has come are queued again; returns how many."""
+    """Links whose time for another try has come are queued again; returns how many.
+
+    Pages that are due for another visit stay where they are: they are leased from there.
+    """
     if not work.crawl.waiting:
         return 0
     due = work.rows(links_sql.due_links(), now=work.now, most=MOST_WOKEN)
@@ -61,7 +69,7 @@ def wake_due(work: Work) -> int:
 
 
 def refresh_heads(work: Work, lanes: Iterable[int]) -> None:
-    """Find the heads of some lanes anew."""
+    """Find the heads of some lanes anew, and what is to be visited again first."""
     work.run_many(lanes_sql.refresh_head(), [{"the_lane": lane} for lane in sorted(set(lanes))])
 
 
@@ -70,7 +78,7 @@ def leave(work: Work, row: Any, *, answered: bool = False, visited: bool = False
 
     Args:
         work: the transaction.
-        row: the link as it was read, with its lane's `host_id`.
+        row: the link as it was read, with its lane's `host_id` and `subtree_id`.
         answered: the host answered, so its row of failures ends.
         visited: a page was fetched for the first time.
     """
@@ -84,3 +92,6 @@ def leave(work: Work, row: Any, *, answered: bool = False, visited: bool = False
             visited=int(visited),
             keep=int(not answered),
         )
+    if visited:
+        work.run(lanes_sql.count_fetched(), the_part=row.subtree_id, step=1)
+        limits.shut_full(work, row.host_id, row.subtree_id)

@@ -191,7 +191,7 @@ def _unchanged(work: Work, row: Any, page: Page, digest: bytes) -> Observation:
     known = work.first(pages_sql.last_page(), the_link=row.id)
     kept = {} if known is None else known._asdict()
     kept.pop("id", None)
-    interval = revisiting.interval(work, known, changed=False)
+    interval = revisiting.interval(work, row, known, changed=False)
     work.run(
         pages_sql.add_page(),
         **pages_sql.EMPTY
@@ -296,7 +296,7 @@ def _finish(work: Work, outcome: Outcome) -> tuple[LinkState, float | None]:
     row, page = outcome.row, outcome.page
     known = work.first(pages_sql.last_page(), the_link=row.id) if row.visits else None
     changed = known is not None and known.text_hash != outcome.analysis.text_hash
-    interval = revisiting.interval(work, known, changed=changed)
+    interval = revisiting.interval(work, row, known, changed=changed)
     work.run(
         pages_sql.add_page(),
         **pages_sql.EMPTY

@@ -119,6 +119,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "polite": {"default_delay": 1.0, "max_in_flight": 2},
     "revisits": {"revisit": True, "revisit_min": 50.0},
     "bounded": {"max_queue": 12, "max_pages": 40},
+    "limited": {"max_pages_per_host": 9, "max_pages_per_part": 4, "revisit": True},
     "every drift": {"rescore_drift": 0.0, "max_failures": 2},
 }
 

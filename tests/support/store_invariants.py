@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import Counter, defaultdict
 from contextlib import closing
@@ -57,6 +58,8 @@ def _found(rows: _Rows) -> Iterator[str]:
     yield from _harvest(rows)
     yield from _scheduled(rows)
     yield from _heads(rows)
+    yield from _visits(rows)
+    yield from _limits(rows)
     yield from _scores(rows)
 
 
@@ -145,6 +148,33 @@ def _heads(rows: _Rows) -> Iterator[str]:
         best = min(queued[lane_id], default=None)
         head = lane["head_id"] and (bool(lane["head_demoted"]), -lane["head_score"], lane["head_id"])
         yield from _differ(f"head of lane {lane_id}", head, best)
+
+
+def _visits(rows: _Rows) -> Iterator[str]:
+    """Each lane knows which of its pages is to be visited first."""
+    waiting: dict[int, list[tuple[float, int]]] = defaultdict(list)
+    for link_id, link in rows.link.items():
+        if link["state"] == "waiting" and link["visits"]:
+            waiting[link["lane_id"]].append((link["due_at"], link_id))
+    for lane_id, lane in rows.lane.items():
+        stored = lane["again_id"] and (lane["again_due"], lane["again_id"])
+        yield from _differ(f"next visit of lane {lane_id}", stored, min(waiting[lane_id], default=None))
+
+
+def _limits(rows: _Rows) -> Iterator[str]:
+    """Subtrees count their fetched links, and lanes are shut exactly where a limit is reached."""
+    fetched = Counter(
+        rows.lane_of[link_id]["subtree_id"] for link_id, link in rows.link.items() if link["visits"]
+    )
+    for part_id, part in rows.part.items():
+        yield from _differ(f"part {part['key']}.fetched", part["fetched"], fetched[part_id])
+    settings = json.loads(rows.crawl["settings"])
+    of_host, of_part = settings["max_pages_per_host"], settings["max_pages_per_part"]
+    for lane_id, lane in rows.lane.items():
+        full = (of_host is not None and rows.host[lane["host_id"]]["pages"] >= of_host) or (
+            of_part is not None and fetched[lane["subtree_id"]] >= of_part
+        )
+        yield from _differ(f"lane {lane_id}.shut", bool(lane["shut"]), full)
 
 
 def expected_score(link: Any, features: list[float], terms: list[float]) -> float:

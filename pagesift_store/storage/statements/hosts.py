@@ -74,11 +74,15 @@ def set_columns(names: tuple[str, ...]) -> Update:
 
 @cache
 def kill_links(state: LinkState) -> Update:
-    """All links of a host in one state are dead: one UPDATE; parameters `the_host`, `reason`."""
+    """Links of a host in one state, never fetched, are dead: one UPDATE; parameters `the_host`, `reason`."""
     lanes = select(lane.c.id).where(lane.c.host_id == bindparam("the_host"))
     return (
         update(link)
-        .where(link.c.state == literal_column(f"'{state.value}'"), link.c.lane_id.in_(lanes))
+        .where(
+            link.c.state == literal_column(f"'{state.value}'"),
+            link.c.visits == literal_column("0"),
+            link.c.lane_id.in_(lanes),
+        )
         .values(state=literal_column("'dead'"), reason=bindparam("reason"), due_at=None)
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Insert, Select, Update, and_, bindparam, insert, or_, select, update
 
-from pagesift_store.storage.tables import QUEUED, host, lane, link, part
+from pagesift_store.storage.tables import QUEUED, REVISIT, host, lane, link, part
 
 
 @cache
@@ -41,12 +41,24 @@ def add_part() -> Insert:
 
 
 @cache
-def find_lane() -> Select[int]:
-    """A lane's id; parameters `host_id`, `subtree_id`, `cluster_id`."""
-    return select(lane.c.id).where(
-        lane.c.host_id == bindparam("host_id"),
-        lane.c.subtree_id == bindparam("subtree_id"),
-        lane.c.cluster_id == bindparam("cluster_id"),
+def lanes_of_host() -> Select[Any]:
+    """All lanes of a host with the keys of their parts; parameter `the_host`.
+
+    Served by the unique index on (host_id, subtree_id, cluster_id).
+    """
+    subtree, cluster = part.alias("subtree_part"), part.alias("cluster_part")
+    return (
+        select(
+            lane.c.id,
+            lane.c.subtree_id,
+            lane.c.cluster_id,
+            subtree.c.key.label("subtree"),
+            cluster.c.key.label("cluster"),
+        )
+        .join(subtree, subtree.c.id == lane.c.subtree_id)
+        .join(cluster, cluster.c.id == lane.c.cluster_id)
+        .where(lane.c.host_id == bindparam("the_host"))
+        .order_by(lane.c.id)
     )
 
 
@@ -105,9 +117,21 @@ def _head(column: Any) -> Any:
     )
 
 
+def _again(column: Any) -> Any:
+    """One column of the page of a lane that is to be visited first. Served by ix_link_again."""
+    return (
+        select(column)
+        .where(REVISIT, link.c.lane_id == lane.c.id)
+        .order_by(link.c.due_at, link.c.id)
+        .limit(1)
+        .correlate(lane)
+        .scalar_subquery()
+    )
+
+
 @cache
 def refresh_head() -> Update:
-    """Find a lane's head anew; parameter `the_lane`."""
+    """Find a lane's head and its next visit anew; parameter `the_lane`."""
     return update(lane).where(lane.c.id == bindparam("the_lane")).values(_HEADS)
 
 
@@ -122,6 +146,8 @@ _HEADS = {
     "head_score": _head(link.c.score),
     "head_rank": _head(link.c.score) + lane.c.lift,
     "head_demoted": _head(link.c.demoted),
+    "again_id": _again(link.c.id),
+    "again_due": _again(link.c.due_at),
 }
 
 
@@ -151,6 +177,16 @@ def count_harvest() -> Update:
         update(part)
         .where(part.c.id == bindparam("the_part"))
         .values(pages=part.c.pages + 1, hits=part.c.hits + bindparam("hit"))
+    )
+
+
+@cache
+def count_fetched() -> Update:
+    """One more link of a subtree whose page was fetched; parameters `the_part`, `step`."""
+    return (
+        update(part)
+        .where(part.c.id == bindparam("the_part"))
+        .values(fetched=part.c.fetched + bindparam("step"))
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Select, Update, and_, bindparam, case, func, literal_column, or_, select, update
 
-from pagesift_store.storage.tables import LEASED, QUEUED, host, lane, link, page, part
+from pagesift_store.storage.tables import HAS_HEAD, LEASED, QUEUED, WAITING, host, lane, link, page, part
 
 _SUBTREE = part.alias("subtree")
 _CLUSTER = part.alias("cluster")
@@ -22,6 +22,14 @@ def _open_now() -> Any:
     )
 
 
+def _within_limits() -> Any:
+    """Hosts and subtrees that may give more pages; parameters `most_of_host`, `most_of_part`."""
+    return and_(
+        host.c.pages + host.c.in_flight < bindparam("most_of_host"),
+        _SUBTREE.c.fetched < bindparam("most_of_part"),
+    )
+
+
 def _heads() -> Select[Any]:
     return (
         select(
@@ -32,13 +40,16 @@ def _heads() -> Select[Any]:
             lane.c.lift,
             lane.c.pages.label("lane_pages"),
             lane.c.relevance.label("lane_relevance"),
+            lane.c.subtree_id,
             lane.c.cluster_id,
             host.c.id.label("host_id"),
             host.c.in_flight,
+            host.c.pages.label("host_pages"),
             func.coalesce(host.c.max_in_flight, bindparam("max_in_flight")).label("places"),
             func.coalesce(host.c.delay, host.c.crawl_delay, bindparam("default_delay")).label("delay"),
             _SUBTREE.c.pages.label("subtree_pages"),
             _SUBTREE.c.hits.label("subtree_hits"),
+            _SUBTREE.c.fetched.label("subtree_fetched"),
             _CLUSTER.c.pages.label("cluster_pages"),
             _CLUSTER.c.hits.label("cluster_hits"),
             _CLUSTER.c.scheduled.label("cluster_scheduled"),
@@ -52,14 +63,15 @@ def _heads() -> Select[Any]:
 
 @cache
 def walk_heads() -> Select[Any]:
-    """Heads of lanes whose hosts may be visited now, best first; parameters `now`, `max_in_flight`, `default_delay`.
+    """Heads of lanes whose hosts may be visited now, best first.
 
-    Walks ix_lane_order and sorts nothing, so the cost is that of the heads looked at: neither the links behind a
-    head nor finished links matter.
+    Parameters `now`, `max_in_flight`, `default_delay`, `most_of_host`, `most_of_part`. Walks ix_lane_order and sorts
+    nothing, so the cost is that of the heads looked at: neither the links behind a head nor finished links matter.
+    Lanes that a limit shuts are not in the index; those that leases alone have filled are passed over.
     """
     return (
         _heads()
-        .where(lane.c.head_id.is_not(None), _open_now())
+        .where(HAS_HEAD, _open_now(), _within_limits())
         .order_by(lane.c.head_demoted, lane.c.head_rank.desc(), lane.c.head_id)
     )
 
@@ -86,8 +98,9 @@ def heads_of_clusters(size: int) -> Select[Any]:
         _heads()
         .where(
             lane.c.cluster_id.in_([bindparam(name) for name in CLUSTERS[:size]]),
-            lane.c.head_id.is_not(None),
+            HAS_HEAD,
             _open_now(),
+            _within_limits(),
         )
         .order_by(lane.c.head_demoted, lane.c.head_rank.desc(), lane.c.head_id)
     )
@@ -95,11 +108,12 @@ def heads_of_clusters(size: int) -> Select[Any]:
 
 @cache
 def resting_heads() -> Select[Any]:
-    """Heads whose hosts will be ready by a time; parameters `now`, `soon`, `max_in_flight`, `default_delay`."""
+    """Heads whose hosts will be ready by a time; parameters as for `walk_heads`, and `soon`."""
     return (
         _heads()
         .where(
-            lane.c.head_id.is_not(None),
+            HAS_HEAD,
+            _within_limits(),
             host.c.ready_at > bindparam("now"),
             host.c.ready_at <= bindparam("soon"),
             or_(host.c.blocked_until.is_(None), host.c.blocked_until <= bindparam("soon")),
@@ -149,7 +163,7 @@ def take() -> Update:
     """Mark one link leased and say all that its lease needs; parameters `the_id`, `owner_id`, `lease_expires`."""
     return (
         update(link)
-        .where(link.c.id == bindparam("the_id"), QUEUED)
+        .where(link.c.id == bindparam("the_id"), or_(QUEUED, WAITING))
         .values(
             state=literal_column("'leased'"),
             attempt=link.c.attempt + 1,
@@ -198,19 +212,26 @@ def extend() -> Update:
 
 @cache
 def next_ready() -> Select[Any]:
-    """Of the hosts with something queued and a place free: when the first that is shut opens.
+    """Of the hosts with something to lease and a place free: when the first that is shut opens.
 
-    Parameters `now`, `max_in_flight`. Columns: `rests_until`, of hosts that rest and are not blocked; `blocked_until`,
-    of those that are blocked. Hosts that are open count for neither: what they have is set aside. Full hosts are left
-    out: a report frees them, not time.
+    Parameters `now`, `max_in_flight`, `most_of_host`, `most_of_part`. Columns: `rests_until`, of hosts that rest and
+    are not blocked; `blocked_until`, of those that are blocked. Hosts that are open count for neither: what they have
+    is set aside. Full hosts are left out: a report frees them, not time; so are hosts and parts at their limits.
     """
     has_head = (
-        select(lane.c.id).where(lane.c.host_id == host.c.id, lane.c.head_id.is_not(None)).limit(1).exists()
+        select(lane.c.id)
+        .join(_SUBTREE, _SUBTREE.c.id == lane.c.subtree_id)
+        .where(lane.c.host_id == host.c.id, HAS_HEAD, _within_limits())
+        .correlate(host)
     )
+    is_due = select(lane.c.id).where(lane.c.host_id == host.c.id, lane.c.again_due <= bindparam("now"))
     blocked = host.c.blocked_until > bindparam("now")
     return select(
         func.min(case((blocked, None), (host.c.ready_at > bindparam("now"), host.c.ready_at))).label(
             "rests_until"
         ),
         func.min(case((blocked, host.c.blocked_until))).label("blocked_until"),
-    ).where(host.c.in_flight < func.coalesce(host.c.max_in_flight, bindparam("max_in_flight")), has_head)
+    ).where(
+        host.c.in_flight < func.coalesce(host.c.max_in_flight, bindparam("max_in_flight")),
+        or_(has_head.limit(1).exists(), is_due.limit(1).exists()),
+    )

@@ -22,7 +22,7 @@ from sqlalchemy import (
     update,
 )
 
-from pagesift_store.storage.tables import LEASED, QUEUED, WAITING, lane, link, template
+from pagesift_store.storage.tables import LEASED, QUEUED, RETRY, WAITING, lane, link, template
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -221,10 +221,10 @@ def bound_weights(weights: Any) -> Any:
 
 @cache
 def due_links() -> Select[Any]:
-    """Waiting links whose time has come, earliest first; parameters `now`, `most`. Served by ix_link_due."""
+    """Links to be tried again whose time has come, earliest first; parameters `now`, `most`. Served by ix_link_due."""
     return (
         select(link.c.id, link.c.lane_id)
-        .where(WAITING, link.c.due_at <= bindparam("now"))
+        .where(RETRY, link.c.due_at <= bindparam("now"))
         .order_by(link.c.due_at, link.c.id)
         .limit(bindparam("most"))
     )
@@ -244,7 +244,7 @@ def owned_links() -> Select[Any]:
 
 def _held() -> Select[Any]:
     return (
-        select(link.c.id, link.c.lane_id, link.c.visits, lane.c.host_id, lane.c.cluster_id)
+        select(link.c.id, link.c.lane_id, link.c.visits, link.c.due_at, lane.c.host_id, lane.c.cluster_id)
         .join(lane, lane.c.id == link.c.lane_id)
         .where(LEASED)
         .order_by(link.c.lease_expires, link.c.id)  # by id alone SQLite would walk all links
@@ -262,9 +262,19 @@ def queue_again() -> Update:
 
 
 @cache
+def wait_again() -> Update:
+    """A lease of a page that was due for another visit comes back: it is as due as before; parameter `the_id`."""
+    return (
+        update(link)
+        .where(link.c.id == bindparam("the_id"))
+        .values(state=literal_column("'waiting'"), owner_id=None, lease_expires=None)
+    )
+
+
+@cache
 def next_due() -> Select[Any]:
-    """When the next waiting link is due. Served by ix_link_due."""
-    return select(link.c.due_at).where(WAITING).order_by(link.c.due_at).limit(1)
+    """When the next link that waits for another try is due. Served by ix_link_due."""
+    return select(link.c.due_at).where(RETRY).order_by(link.c.due_at).limit(1)
 
 
 @cache
