@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from . import asking, operating, work
+from . import asking, operating, upkeep, work
 from .exits import Program
 from .observing import observe
 
@@ -21,5 +21,5 @@ def main() -> None:
     """
 
 
-for _command in (*work.COMMANDS, observe, *operating.COMMANDS, *asking.COMMANDS):
+for _command in (*work.COMMANDS, observe, *operating.COMMANDS, *upkeep.COMMANDS, *asking.COMMANDS):
     main.add_command(_command)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.exceptions import Exit
 
+from pagesift_store import upkeep
 from pagesift_store.inspector import Inspector
 from pagesift_store.settings import Settings
 
@@ -67,6 +68,9 @@ def summary(store: str, form: str) -> None:
         last = inspector.last_stop()
         record["totals"] = inspector.totals()
     record["settings"] = {name: value for name, (_, value) in changed.items()}
+    record["upkeep"] = {
+        done.kind: {"at": done.at, "detail": dict(done.detail)} for done in upkeep.history(store)
+    }
     record["last_stop"] = None if last is None else wire.stop_to_json(last)
     show_record(record, form)
 

@@ -34,6 +34,7 @@ class Code(IntEnum):
     BUSY = 6
     SCHEMA = 7
     LEASE_LOST = 8
+    UNSOUND = 9
     INTERRUPTED = 130
     PIPE = 141
 
@@ -48,6 +49,7 @@ MEANINGS = {
     Code.BUSY: "another process kept the store locked for too long; nothing was written, try again",
     Code.SCHEMA: "the store is of another release; the message says which side to bring up",
     Code.LEASE_LOST: "a link was leased again since; its line changed nothing, all other lines were recorded",
+    Code.UNSOUND: "`check`: a fault is left",
     Code.INTERRUPTED: "interrupted from the keyboard",
     Code.PIPE: "the reader of the output went away (`… | head`)",
 }

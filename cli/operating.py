@@ -1,4 +1,4 @@
-"""What an operator does: recover, rescore, configure, rekey, set-host, set-robots, migrate."""
+"""What an operator does: recover, rescore, configure, rekey, set-host, set-robots."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import click
 
 from pagesift_store.frontier import Frontier
 from pagesift_store.inspector import Inspector
-from pagesift_store.storage import schema
 
 from . import wire
 from .options import form_option, seconds, seconds_or_forever, store_argument
@@ -107,12 +106,4 @@ def set_robots(store: str, host: str, status: int | None, no_answer: bool, crawl
         click.echo(wire.dumps({"host": host, "changed": frontier.set_robots(host, status, crawl_delay)}))
 
 
-@click.command()
-@store_argument
-def migrate(store: str) -> None:
-    """Bring a store of an older release up to this one."""
-    applied = schema.migrate(store)
-    click.echo(wire.dumps({"store": store, "schema": schema.HEAD, "applied": applied}))
-
-
-COMMANDS = (recover, rescore, configure, rekey, set_host, set_robots, migrate)
+COMMANDS = (recover, rescore, configure, rekey, set_host, set_robots)

@@ -1,6 +1,7 @@
 """A crawl frontier that remembers: all state of a query-driven crawl in one SQLite file."""
 
 from pagesift_store.errors import (
+    InvalidExport,
     InvalidQuery,
     InvalidSettings,
     InvalidUrl,
@@ -16,10 +17,13 @@ from pagesift_store.errors import (
     StoreDamaged,
     StoreEmpty,
     StoreError,
+    StoreExists,
     StoreFull,
     StoreMissing,
     StoreReadOnly,
+    StoreReplaced,
     StoreUnreachable,
+    UnknownFileSystem,
     UnknownUrl,
     WrongStore,
 )
@@ -42,16 +46,22 @@ from pagesift_store.records import (
     StopReason,
     Verdict,
 )
+from pagesift_store.reports import BackedUp, Checked, Fault, Finding, Upkeep, Vacuumed
 from pagesift_store.settings import Settings
 
 __all__ = [
     "Added",
+    "BackedUp",
+    "Checked",
     "CrawlState",
     "Explanation",
     "FailKind",
+    "Fault",
+    "Finding",
     "FoundLink",
     "Frontier",
     "Inspector",
+    "InvalidExport",
     "InvalidQuery",
     "InvalidSettings",
     "InvalidUrl",
@@ -77,11 +87,16 @@ __all__ = [
     "StoreDamaged",
     "StoreEmpty",
     "StoreError",
+    "StoreExists",
     "StoreFull",
     "StoreMissing",
     "StoreReadOnly",
+    "StoreReplaced",
     "StoreUnreachable",
+    "UnknownFileSystem",
     "UnknownUrl",
+    "Upkeep",
+    "Vacuumed",
     "Verdict",
     "WrongStore",
 ]

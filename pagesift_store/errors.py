@@ -4,7 +4,8 @@ PagesiftError
 ├── InvalidValue (ValueError)        a value that no call accepts, named with the remedy
 │   ├── InvalidUrl                   not a URL that can be crawled; carries the reason
 │   ├── InvalidQuery                 more terms than a query may have
-│   └── InvalidSettings              a setting out of its range
+│   ├── InvalidSettings              a setting out of its range
+│   └── InvalidExport                lines that no export of a store has, or not all of them
 ├── SettingsDiffer                   opened with another query or other settings than the stored ones
 ├── LeaseLost                        the link was leased again since; nothing was changed
 ├── WrongStore                       a lease of another store
@@ -19,7 +20,11 @@ PagesiftError
     ├── StoreBusy                    another process kept the write lock for longer than the timeout
     ├── StoreFull                    no room left on the disk
     ├── StoreReadOnly                the file or its folder cannot be written
-    └── StoreDamaged                 SQLite says the file is malformed
+    ├── StoreDamaged                 the file, or the backup, is malformed
+    ├── StoreExists                  a store is in the way of one that is to be made
+    └── StoreReplaced                the file was deleted, moved or exchanged while it was open
+
+UnknownFileSystem (UserWarning)      it may be one of a network, where a store would be damaged
 
 Whatever is raised, the transaction it ended was rolled back whole.
 """
@@ -29,6 +34,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 __all__ = [
+    "InvalidExport",
     "InvalidQuery",
     "InvalidSettings",
     "InvalidUrl",
@@ -44,10 +50,13 @@ __all__ = [
     "StoreDamaged",
     "StoreEmpty",
     "StoreError",
+    "StoreExists",
     "StoreFull",
     "StoreMissing",
     "StoreReadOnly",
+    "StoreReplaced",
     "StoreUnreachable",
+    "UnknownFileSystem",
     "UnknownUrl",
     "WrongStore",
 ]
@@ -118,6 +127,10 @@ class InvalidSettings(InvalidValue):
     """A setting out of its range."""
 
 
+class InvalidExport(InvalidValue):
+    """Lines that no export of a store has: another format, a line changed, lost or cut; nothing was made."""
+
+
 class SettingsDiffer(PagesiftError):
     """The store was made with another query or other settings than it is opened with."""
 
@@ -175,4 +188,16 @@ class StoreReadOnly(StoreError):
 
 
 class StoreDamaged(StoreError):
-    """SQLite reports that the file is malformed; restore a backup."""
+    """The file is malformed, or holds what cannot be read; restore a backup."""
+
+
+class StoreExists(StoreError):
+    """There is a store where one is to be made; nothing was overwritten."""
+
+
+class StoreReplaced(StoreError):
+    """The file was deleted, moved or exchanged while it was open; nothing was written. Open the store again."""
+
+
+class UnknownFileSystem(UserWarning):
+    """A warning: nothing tells whether the store is on a local disk; on one of a network it would be damaged."""

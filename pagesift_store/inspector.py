@@ -71,7 +71,7 @@ class Inspector:
         """
         path = path_of(store)
         identify(path)
-        inspector = cls(Database(path), clock=clock)
+        inspector = cls(Database(path, read_only=True), clock=clock)
         with inspector.database.reading() as connection:
             schema.require_head(connection, path)
         return inspector
@@ -97,6 +97,7 @@ class Inspector:
                 Refusal(row.reason): row.refused for row in connection.execute(crawl_sql.read_refusals())
             }
             hosts = connection.execute(sql.count_hosts()).scalar_one()
+            free = self.database.free_bytes(connection)
         wal = self.database.path.with_name(self.database.path.name + "-wal")
         return Status(
             counts={state: getattr(crawl, state.value) for state in LinkState},
@@ -111,6 +112,7 @@ class Inspector:
             query=crawl.query,
             wal_bytes=wal.stat().st_size if wal.exists() else 0,
             store_bytes=self.database.path.stat().st_size,
+            free_bytes=free,
         )
 
     def last_stop(self) -> Stop | None:

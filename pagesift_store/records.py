@@ -312,6 +312,7 @@ class Status:
         query: the query of the crawl.
         wal_bytes: size of the write-ahead log; 0 where there is none.
         store_bytes: size of the store's file; 0 where it is not a file.
+        free_bytes: of these, bytes in pages that hold nothing; `vacuum` gives them back.
     """
 
     counts: Mapping[LinkState, int]
@@ -326,6 +327,7 @@ class Status:
     query: str = ""
     wal_bytes: int = 0
     store_bytes: int = 0
+    free_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
@@ -27,8 +27,10 @@ from pagesift_store.errors import (
     StoreFull,
     StoreMissing,
     StoreReadOnly,
+    StoreReplaced,
     StoreUnreachable,
 )
+from pagesift_store.storage.filesystem import require_shared_memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,13 +92,20 @@ def identify(path: Path) -> None:
         raise StoreEmpty(f"{path} is empty; remove it to create a store there, or restore a backup")
     if _application_id(path) != APPLICATION_ID:
         raise NotAStore(f"{path} is a SQLite database of another program; name another file")
+    require_shared_memory(path)
+
+
+def address(path: Path, options: str) -> str:
+    """The address of a file for SQLite; nothing in its name has a meaning."""
+    return f"file:{quote(str(path.absolute()))}?{options}"
 
 
 def _application_id(path: Path) -> int:
     # Immutable: no lock, no log, no file made beside it. The mark was there before the store had its name.
-    address = f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1"
     try:
-        with contextlib.closing(sqlite3.connect(address, uri=True)) as connection:
+        with contextlib.closing(
+            sqlite3.connect(address(path, "mode=ro&immutable=1"), uri=True)
+        ) as connection:
             mark: int = connection.execute("PRAGMA application_id").fetchone()[0]
             return mark
     except sqlite3.OperationalError as error:
@@ -111,14 +120,32 @@ class Database:
     Safe to use from several threads: writers of one object wait for each other. After a fork the child opens
     connections of its own and leaves the inherited ones alone, because closing them would drop the parent's locks.
 
+    Args:
+        path: the file; it must be there.
+        durability: `full` or `normal`.
+        timeout: seconds to wait for another's write lock.
+        read_only: for questions alone: nothing is ever written, in a folder without write permission either.
+        upgrading: for a revision that may rebuild tables.
+
     Attributes:
         path: the file.
     """
 
-    def __init__(self, path: Path, *, durability: str = "full", timeout: float = BUSY_TIMEOUT) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        durability: str = "full",
+        timeout: float = BUSY_TIMEOUT,
+        read_only: bool = False,
+        upgrading: bool = False,
+    ) -> None:
         self.path = path
         self.durability = durability
         self._timeout = timeout
+        self._read_only = read_only
+        self._upgrading = upgrading
+        self._file: tuple[int, int] | None = None
         self._lock = threading.RLock()
         self._writer: Connection | None = None
         self._writers = 0
@@ -130,7 +157,7 @@ class Database:
         """A write transaction: committed at the end of the block, rolled back whole by any exception.
 
         Raises:
-            StoreBusy, StoreFull, StoreReadOnly, StoreDamaged: nothing was written.
+            StoreBusy, StoreFull, StoreReadOnly, StoreReplaced, StoreDamaged: nothing was written.
         """
         with self._lock:
             self._notice_fork()
@@ -138,7 +165,9 @@ class Database:
                 if self._writer is None:
                     self._writer = self._engine.connect().execution_options(pagesift_writes=True)
                     self._writers += 1
+                    self._file = _identity(self.path)
                 with self._writer.begin():
+                    self._require_same_file()
                     yield self._writer
 
     @contextlib.contextmanager
@@ -157,6 +186,11 @@ class Database:
         """
         version: int = connection.exec_driver_sql("PRAGMA data_version").scalar_one()
         return self._writers, version
+
+    def free_bytes(self, connection: Connection) -> int:
+        """What the file holds in pages without content."""
+        pages: int = connection.exec_driver_sql("PRAGMA freelist_count").scalar_one()
+        return pages * int(connection.exec_driver_sql("PRAGMA page_size").scalar_one())
 
     def set_durability(self, durability: str) -> None:
         """Use `full` or `normal` from the next transaction on."""
@@ -181,20 +215,33 @@ class Database:
             _INHERITED.append((self._engine, self._writer))
             self._engine, self._writer, self._pid = self._new_engine(), None, os.getpid()
 
+    def _require_same_file(self) -> None:
+        """SQLite would go on writing to a file that has lost its name, and all of it would be gone in the end."""
+        if _identity(self.path) != self._file:
+            raise StoreReplaced(
+                f"{self.path} was deleted, moved or exchanged while it was open; nothing was written, open it again"
+            )
+
     def _new_engine(self) -> Engine:
-        engine = create_engine(
-            URL.create("sqlite", database=str(self.path)),  # not a text, which would be parsed
-            poolclass=NullPool,
-            connect_args={"timeout": self._timeout, "check_same_thread": False, "uri": False},
-        )
+        engine = create_engine("sqlite://", poolclass=NullPool, creator=self._open)
         event.listen(engine, "connect", self._configure)
         event.listen(engine, "begin", _begin)
         return engine
 
+    def _open(self) -> sqlite3.Connection:
+        mode = reading_mode(self.path) if self._read_only else "mode=rw"  # one that has gone is not made anew
+        return sqlite3.connect(
+            address(self.path, mode), uri=True, timeout=self._timeout, check_same_thread=False
+        )
+
     def _configure(self, connection: sqlite3.Connection, _record: Any) -> None:
         connection.isolation_level = None  # transactions begin where _begin says, DDL included
+        if self._upgrading:
+            # Tables are rebuilt under another name: with foreign keys on, dropping a parent empties its children, and
+            # without the old way of renaming, views stand in the way. Neither can be switched inside a transaction.
+            connection.execute("PRAGMA legacy_alter_table=ON")
         for pragma in (
-            "foreign_keys=ON",
+            f"foreign_keys={'OFF' if self._upgrading else 'ON'}",
             f"synchronous={'FULL' if self.durability == 'full' else 'NORMAL'}",
             f"cache_size=-{CACHE_KIB}",
             "temp_store=MEMORY",
@@ -202,6 +249,26 @@ class Database:
             f"journal_size_limit={WAL_PAGES * 4096}",
         ):
             connection.execute(f"PRAGMA {pragma}")
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file has this name now; None: there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def reading_mode(path: Path) -> str:
+    """How SQLite may open a store for questions alone.
+
+    In a folder that may be written, as ever: the files that SQLite needs beside a store are gone once it is closed.
+    Else as it is, without log and locks, unless there is a log: then somebody is writing.
+    """
+    if os.access(path.parent, os.W_OK) and os.access(path, os.W_OK):
+        return "mode=rw"
+    return "mode=ro" if path.with_name(path.name + "-wal").exists() else "mode=ro&immutable=1"
 
 
 _INHERITED: list[Any] = []
@@ -226,6 +293,13 @@ def _translation(path: Path, error: DBAPIError | sqlite3.Error) -> StoreError | 
     cause = error.orig if isinstance(error, DBAPIError) else error
     code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
     reason = str(cause)
+    if code == sqlite3.SQLITE_CANTOPEN and not path.exists():
+        return StoreMissing(f"there is no store at {path} any more; restore a backup")
+    if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY) and not os.access(path.parent, os.W_OK):
+        return StoreReadOnly(
+            f"{path} is in use, or cannot be written, and its folder may not be written: whoever uses a store must be "
+            "allowed to write beside it; read a closed store or a backup, or ask for the right"
+        )
     known: dict[int, StoreError] = {
         sqlite3.SQLITE_BUSY: StoreBusy(
             f"{path} is locked by another process for longer than the timeout; nothing was written, try again"

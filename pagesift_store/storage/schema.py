@@ -16,15 +16,23 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, inspect
 
-from pagesift_store.errors import NotAStore, SchemaTooNew, SchemaTooOld, StoreError, StoreUnreachable
+from pagesift_store.errors import (
+    NotAStore,
+    SchemaTooNew,
+    SchemaTooOld,
+    StoreDamaged,
+    StoreError,
+    StoreUnreachable,
+)
 from pagesift_store.storage.engine import APPLICATION_ID, Database, identify, path_of, translated
+from pagesift_store.storage.filesystem import require_shared_memory
 from pagesift_store.storage.process import Process
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-HEAD = "0001"
+HEAD = "0002"
 """The revision that this release works with; a test holds it against the migrations."""
 
 VERSION_TABLE = "pagesift_schema"
@@ -76,6 +84,25 @@ def require_head(connection: Connection, path: Path) -> None:
     raise SchemaTooNew(f"{path} has schema {found}, newer than {HEAD} of this release: update pagesift-store")
 
 
+def require_known(connection: sqlite3.Connection, path: Path) -> str:
+    """Refuse a store that this release could not even bring up; returns its revision.
+
+    Raises:
+        SchemaTooNew, NotAStore: nothing was touched.
+    """
+    try:
+        row = connection.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchone()  # noqa: S608
+    except sqlite3.OperationalError:
+        row = None
+    if row is None:
+        raise _unknown(path)
+    if row[0] not in revisions():
+        raise SchemaTooNew(
+            f"{path} has schema {row[0]}, newer than {HEAD} of this release: update pagesift-store"
+        )
+    return str(row[0])
+
+
 def _unknown(path: Path) -> NotAStore:
     return NotAStore(f"{path} has our mark but no tables of ours; restore a backup")
 
@@ -85,6 +112,7 @@ def upgrade(connection: Connection, target: str = HEAD) -> list[str]:
     from alembic.operations import Operations
     from alembic.runtime.migration import MigrationContext
 
+    drop_leftovers(connection)
     script = _script()
     applied: list[str] = []
 
@@ -99,7 +127,33 @@ def upgrade(connection: Connection, target: str = HEAD) -> list[str]:
         )
         with Operations.context(context):
             context.run_migrations()
+    _require_references(connection)
     return applied
+
+
+def leftovers(connection: Connection) -> list[str]:
+    """Tables that a rebuild made and a killed program left, one that upgraded outside of a transaction."""
+    names = connection.exec_driver_sql(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE '\\_alembic\\_tmp\\_%' ESCAPE '\\'"
+    )
+    return [str(name) for name in names.scalars()]
+
+
+def drop_leftovers(connection: Connection) -> None:
+    """Remove them: the next rebuild would stumble over their names, and for ever."""
+    for name in leftovers(connection):
+        quoted = name.replace('"', '""')
+        connection.exec_driver_sql(f'DROP TABLE "{quoted}"')
+
+
+def _require_references(connection: Connection) -> None:
+    """Foreign keys are off while tables are rebuilt: what they promise is looked at before the commit."""
+    broken = connection.exec_driver_sql("PRAGMA foreign_key_check").first()
+    if broken is not None:
+        raise StoreDamaged(
+            f"row {broken[1]} of {broken[0]} refers to a row of {broken[2]} that is not there; nothing was changed: "
+            "run `pagesift-store check --repair` with the release that made the store, or restore a backup"
+        )
 
 
 def create(path: Path, fill: Callable[[Connection], None]) -> bool:
@@ -113,29 +167,52 @@ def create(path: Path, fill: Callable[[Connection], None]) -> bool:
         False when another process made one there meanwhile: open that.
 
     Raises:
-        StoreUnreachable: the folder is missing or cannot be written.
+        StoreUnreachable: the folder is missing, cannot be written, or is one of a network; or the log of a store that
+            is gone is in the way.
     """
-    me = Process.own()
-    _sweep(path)
-    draft = path.with_name(f".{path.name}.{me.pid}-{me.started or 0}-{secrets.token_hex(4)}.new")
+    sweep(path)
+    require_shared_memory(path)
+    draft = draft_of(path)
     try:
         _prepare(draft)
-        database = Database(draft)
-        try:
-            with database.writing() as connection:
-                upgrade(connection)
-                fill(connection)
-        finally:
-            database.close()
+        with (
+            contextlib.closing(Database(draft, upgrading=True)) as database,
+            database.writing() as connection,
+        ):
+            upgrade(connection)
+        with contextlib.closing(Database(draft)) as database, database.writing() as connection:
+            fill(connection)
+        require_no_log(path)
         os.link(draft, path)
     except FileExistsError:
         return False
     except OSError as error:
         raise StoreUnreachable(f"cannot create {path}: {error.strerror}") from error
     finally:
-        _remove(draft)
-    _sync_folder(path.parent)
+        remove(draft)
+    sync_folder(path.parent)
     return True
+
+
+def draft_of(path: Path) -> Path:
+    """A name for what is to be at a path once it is whole; says whose it is, so that `sweep` knows when he is gone."""
+    me = Process.own()
+    return path.with_name(f".{path.name}.{me.pid}-{me.started or 0}-{secrets.token_hex(4)}.new")
+
+
+def require_no_log(path: Path) -> None:
+    """SQLite would take a log that lies beside a new store for its own.
+
+    A log that was there before the store was found missing is nobody's: makers link first and open then.
+
+    Raises:
+        StoreUnreachable: the store that it belongs to is gone.
+    """
+    log = path.with_name(path.name + "-wal")
+    if log.exists() and not path.exists():
+        raise StoreUnreachable(
+            f"{log} holds what was written last to a store that is gone; put that store back, or move the file away"
+        )
 
 
 def _prepare(draft: Path) -> None:
@@ -158,10 +235,10 @@ def _raw(path: Path) -> sqlite3.Connection:
 def tidy(path: Path) -> None:
     """Remove the second name that a maker leaves who is killed just after a store was linked into place."""
     if path.stat().st_nlink > 1:
-        _sweep(path)
+        sweep(path)
 
 
-def _sweep(path: Path) -> None:
+def sweep(path: Path) -> None:
     """Remove drafts whose makers were killed; those of living makers, and of other machines, stay."""
     pattern = re.compile(re.escape(f".{path.name}.") + r"(\d+)-(\d+)-[0-9a-f]{8}\.new(-wal|-shm|-journal)?")
     if not path.parent.is_dir():
@@ -172,13 +249,14 @@ def _sweep(path: Path) -> None:
             entry.unlink(missing_ok=True)
 
 
-def _remove(draft: Path) -> None:
+def remove(draft: Path) -> None:
+    """Remove a draft, with all that SQLite keeps beside it."""
     for suffix in ("", "-wal", "-shm", "-journal"):
         with contextlib.suppress(OSError):
             draft.with_name(draft.name + suffix).unlink(missing_ok=True)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """A new name is durable only once its folder is synced."""
     handle = os.open(folder, os.O_RDONLY)
     try:
@@ -205,7 +283,7 @@ def migrate(store: str | os.PathLike[str]) -> list[str]:
     path = path_of(store)
     identify(path)
     known = revisions()
-    database = Database(path)
+    database = Database(path, upgrading=True)
     try:
         with database.writing() as connection:
             found = current(connection)
@@ -222,7 +300,7 @@ def migrate(store: str | os.PathLike[str]) -> list[str]:
 def _keep_copy(path: Path, copy: Path) -> None:
     """A whole copy of a store under a temporary name first, so that a kill leaves none or a whole one."""
     draft = copy.with_name(f".{copy.name}.new")
-    _remove(draft)
+    remove(draft)
     with (
         translated(path),
         contextlib.closing(_raw(path)) as source,
@@ -230,7 +308,7 @@ def _keep_copy(path: Path, copy: Path) -> None:
     ):
         source.backup(target)
     draft.replace(copy)
-    _sync_folder(copy.parent)
+    sync_folder(copy.parent)
 
 
 def _script() -> Any:

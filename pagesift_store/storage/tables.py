@@ -454,6 +454,15 @@ block = Table(
     ),
 )
 
+upkeep = Table(
+    "upkeep",
+    metadata,
+    Column("kind", Text, primary_key=True),
+    Column("at", Float(53), nullable=False),
+    Column("detail", Text, nullable=False, comment="JSON object: what came of it"),
+    CheckConstraint("kind IN ('check', 'backup', 'vacuum')", name="kind"),
+)
+
 VIEWS = {
     "v_queue": """
         SELECT link.id, link.score, link.url, host.name AS host, subtree.key AS subtree, cluster.key AS cluster,

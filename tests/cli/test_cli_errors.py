@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from pagesift_store import Frontier, StoreBusy
 from pagesift_store.cli import main
+from pagesift_store.storage.engine import Database
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,10 +74,7 @@ def test_a_locked_store(crawl: Run, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_lock_that_does_not_pass(crawl: Run, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "pagesift_store.storage.engine.Database.__init__.__kwdefaults__",
-        {"durability": "full", "timeout": 0.05},
-    )
+    monkeypatch.setitem(Database.__init__.__kwdefaults__, "timeout", 0.05)
     holder = sqlite3.connect(store, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     try:

@@ -47,8 +47,8 @@ Frontier.open(path, query="student visa fees")
         ("schema", "upgrade", "after", False),
         ("os", "link", "before", False),
         ("os", "link", "after", True),
-        ("schema", "_remove", "before", True),
-        ("schema", "_sync_folder", "before", True),
+        ("schema", "remove", "before", True),
+        ("schema", "sync_folder", "before", True),
     ],
 )
 def test_a_killed_maker_leaves_nothing_in_the_way(

@@ -195,8 +195,7 @@ def rescore(score: Callable[..., Any], coverage: Callable[..., Any], weights: An
         coverage: `focus.score.coverage_by_bits`.
         weights: `focus.score.Weights`; its numbers become bound parameters.
     """
-    bound = bound_weights(weights)
-    fresh = score(link.c, bound, larger=larger, coverage=partial(coverage, bit_of=bit_of))
+    fresh = _fresh(score, coverage, weights)
     hits = link.c.anchor_hits.bitwise_or(link.c.url_hits).bitwise_or(link.c.context_hits)
     return (
         update(link)
@@ -208,6 +207,24 @@ def rescore(score: Callable[..., Any], coverage: Callable[..., Any], weights: An
         )
         .values(score=fresh)
     )
+
+
+def misscored(score: Callable[..., Any], coverage: Callable[..., Any], weights: Any) -> Select[Any]:
+    """Unfinished links whose score is not the one that the weights in use give; arguments as for `rescore`."""
+    fresh = _fresh(score, coverage, weights)
+    wrong = and_(or_(QUEUED, LEASED, WAITING), ~link.c.given, link.c.score != fresh)
+    return select(link.c.id, link.c.score, fresh.label("fresh")).where(wrong).order_by(link.c.id)
+
+
+def set_right(score: Callable[..., Any], coverage: Callable[..., Any], weights: Any) -> Update:
+    """Give those the score that they should have; arguments as for `rescore`."""
+    fresh = _fresh(score, coverage, weights)
+    wrong = and_(or_(QUEUED, LEASED, WAITING), ~link.c.given, link.c.score != fresh)
+    return update(link).where(wrong).values(score=fresh)
+
+
+def _fresh(score: Callable[..., Any], coverage: Callable[..., Any], weights: Any) -> Any:
+    return score(link.c, bound_weights(weights), larger=larger, coverage=partial(coverage, bit_of=bit_of))
 
 
 def bound_weights(weights: Any) -> Any:

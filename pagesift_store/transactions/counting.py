@@ -1,0 +1,145 @@
+"""Every counter of a store, counted anew from its rows."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pagesift_store.focus.relevance import EVIDENCE_FROM
+from pagesift_store.records import LinkState
+from pagesift_store.reports import Fault, Finding
+from pagesift_store.storage import tables
+from pagesift_store.storage.statements import checks as sql
+from pagesift_store.storage.statements import rekeys as pages_sql
+from pagesift_store.transactions import ending
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import Table
+
+    from pagesift_store.transactions.work import Work
+
+
+class Wrong(NamedTuple):
+    """A counter that differs from its rows.
+
+    Attributes:
+        table: whose.
+        row: id; of `crawl` 1.
+        name: what people call the row.
+        column: the counter.
+        stored: what it says.
+        counted: what it should.
+    """
+
+    table: Table
+    row: int
+    name: str
+    column: str
+    stored: Any
+    counted: Any
+
+
+@dataclass(slots=True)
+class Tally:
+    """What the rows say. Sums of relevance are added up in the order of the fetches, as they were: to the bit."""
+
+    crawl: Counter[str] = field(default_factory=Counter)
+    relevance: float = 0.0
+    hosts: defaultdict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    parts: defaultdict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    lanes: defaultdict[int, list[float]] = field(default_factory=lambda: defaultdict(lambda: [0, 0.0]))
+    leased: Counter[int] = field(default_factory=Counter)
+
+
+def tally(work: Work) -> Tally:
+    """Read all links, grouped, and all pages that count."""
+    found = Tally()
+    lanes = {lane.id: lane for lane in work.rows(sql.all_lanes())}
+    for lane in lanes.values():
+        found.hosts[lane.host_id]["lanes"] += 1
+    for group in work.rows(sql.links_by_lane()):
+        found.crawl[group.state] += group.links
+        found.crawl["fetched"] += group.fetched
+        lane = lanes.get(group.lane_id)
+        if lane is None:  # a broken reference, found by that part of the check
+            continue
+        found.hosts[lane.host_id]["pages"] += group.fetched
+        if group.state == LinkState.LEASED:
+            found.hosts[lane.host_id]["in_flight"] += group.links
+            found.leased[lane.cluster_id] += group.links
+    for page in work.rows(pages_sql.counted_pages()):
+        found.crawl["pages"] += 1
+        found.crawl["hits"] += page.hit
+        found.crawl["relevant"] += page.relevance >= EVIDENCE_FROM
+        found.relevance += page.relevance
+        found.lanes[page.lane_id][0] += 1
+        found.lanes[page.lane_id][1] += page.relevance
+        for part in (page.subtree_id, page.cluster_id):
+            found.parts[part].update(pages=1, hits=int(page.hit))
+    return found
+
+
+def differences(work: Work) -> Iterator[Wrong]:
+    """Every counter that differs from its rows."""
+    found = tally(work)
+    counted = {name: found.crawl[name] for name in (*LinkState, "fetched", "pages", "hits", "relevant")}
+    for name, value in {**counted, "relevance": found.relevance}.items():
+        yield Wrong(tables.crawl, 1, "crawl", str(name), getattr(work.crawl, name), value)
+    for host in work.rows(sql.all_rows(tables.host)):
+        for name in ("in_flight", "pages", "lanes"):
+            yield Wrong(
+                tables.host,
+                host.id,
+                f"host {host.name}",
+                name,
+                getattr(host, name),
+                found.hosts[host.id][name],
+            )
+    for lane in work.rows(sql.all_lanes()):
+        for name, value in zip(("pages", "relevance"), found.lanes[lane.id], strict=True):
+            yield Wrong(tables.lane, lane.id, f"lane {lane.id}", name, getattr(lane, name), value)
+    scheduled = 0
+    for part in work.rows(sql.all_rows(tables.part)):
+        label = f"{part.kind} {part.key}"
+        for name in ("pages", "hits"):
+            yield Wrong(tables.part, part.id, label, name, getattr(part, name), found.parts[part.id][name])
+        # Leases that came to an end are not kept one by one; those that stand are the least there can be.
+        least = max(part.scheduled, found.leased[part.id])
+        scheduled += least
+        yield Wrong(tables.part, part.id, label, "scheduled", part.scheduled, least)
+    yield Wrong(tables.crawl, 1, "crawl", "leases", work.crawl.leases, scheduled)
+
+
+def wrong(work: Work) -> Iterator[Finding]:
+    """The same, as findings."""
+    for one in differences(work):
+        if one.stored != one.counted:
+            message = f"{one.column} is {one.stored!r}, its rows say {one.counted!r}"
+            yield Finding(fault=Fault.COUNT, where=one.name, message=message)
+
+
+def count_again(work: Work) -> None:
+    """Put every counter right."""
+    for one in list(differences(work)):
+        if one.stored == one.counted:
+            continue
+        if one.table is tables.crawl:  # written once, at the end of the transaction
+            setattr(work.crawl, one.column, one.counted)
+        else:
+            work.run(sql.set_counter(one.table, one.column), the_id=one.row, value=one.counted)
+
+
+def unreadable(work: Work) -> Iterator[str]:
+    """What is kept as JSON in the crawl's row and cannot be read."""
+    try:
+        ending.stop_state(work.memory)
+    except (ValueError, TypeError, LookupError, AttributeError):
+        yield "the counters of the stop rules cannot be read"
+    try:
+        json.loads(work.crawl.stop_detail or "{}")
+    except ValueError:
+        yield "the detail of the last end cannot be read"
