@@ -22,6 +22,30 @@ SOON = 60.0
 """Seconds: heads set aside wait for anything better that is due within them."""
 
 
+MANY = 64
+"""Proven clusters up to which their heads are asked for by name."""
+
+Fruitful = dict[Harvest, set[int]]
+"""Clusters with a hit, by their harvest: few harvests, however many clusters."""
+
+
+def read_fruitful(runner: Runner) -> Fruitful:
+    """The clusters with a hit, as stored."""
+    found: Fruitful = {}
+    for row in runner.rows(sql.fruitful_clusters(), {}):
+        found.setdefault(Harvest(row.pages, row.hits), set()).add(row.id)
+    return found
+
+
+def proven_clusters(fruitful: Fruitful, total: Harvest, delta: float) -> set[int]:
+    """The clusters that are proven; none without a hit is."""
+    proven: set[int] = set()
+    for harvest, clusters in fruitful.items():
+        if is_proven(*harvest, *total, delta):
+            proven |= clusters
+    return proven
+
+
 class Walk:
     """The heads whose hosts may be visited now, as leases are taken from them.
 
@@ -31,11 +55,20 @@ class Walk:
         total: pages that count and hits among them, over the whole crawl.
         now: the moment.
         caps: limits on pages. None: those of the settings.
+        fruitful: gives the clusters with a hit, by their harvest. None: as stored.
     """
 
     def __init__(
-        self, connection: Connection, settings: Settings, total: Harvest, now: float, caps: Caps | None = None
+        self,
+        connection: Connection,
+        settings: Settings,
+        total: Harvest,
+        now: float,
+        caps: Caps | None = None,
+        *,
+        fruitful: Callable[[], Fruitful] | None = None,
     ) -> None:
+        self._fruitful = fruitful
         self._runner = Runner(connection)
         self._caps = caps or Caps.of(settings)
         self._out: dict[int, int] = self._caps.leased(self._runner)
@@ -53,6 +86,7 @@ class Walk:
         self._streams: list[Stream] = []
         self._heads = Heads(self._walk(sql.walk_heads()))
         self._proven: Heads | None = None
+        self._clusters: set[int] | None = None
 
     def close(self) -> None:
         """Stop reading. An unfinished read would hold its snapshot of the store beyond the transaction."""
@@ -93,14 +127,15 @@ class Walk:
 
     def _proven_heads(self) -> Iterable[Head]:
         """The heads whose clusters are proven."""
+        if self._clusters is None:
+            fruitful = read_fruitful(self._runner) if self._fruitful is None else self._fruitful()
+            self._clusters = proven_clusters(fruitful, self._total, self._settings.delta)
+        clusters = self._clusters
+        if len(clusters) > MANY:
+            # Among so many, the best is soon met on the way down.
+            return _Filtered(self._heads, lambda head: head.cluster_id in clusters and self._open(head))
         if self._proven is None:
-            delta = self._settings.delta
-            proven = [
-                row.id
-                for row in self._runner.rows(sql.fruitful_clusters(), {})
-                if is_proven(row.pages, row.hits, *self._total, delta)
-            ]
-            self._proven = Heads(self._in_clusters(proven) if proven else ())
+            self._proven = Heads(self._in_clusters(sorted(clusters)) if clusters else ())
         return _Filtered(self._proven, self._open)
 
     def next(self) -> Head | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pagesift_store.focus.order import LANE_WEIGHT, Yield, lift
+from pagesift_store.focus.order import LANE_WEIGHT, Harvest, Yield, lift
 from pagesift_store.focus.relevance import EVIDENCE_FROM, IRRELEVANT_BELOW, SiteStatistics, relevance
 from pagesift_store.focus.stop import PageFacts, is_hit
 from pagesift_store.storage.statements import lanes as lanes_sql
@@ -133,6 +133,8 @@ def _count(work: Work, outcome: Outcome, new_tokens: int) -> None:
         lanes_sql.count_harvest(),
         [{"the_part": part, "hit": int(outcome.hit)} for part in (row.subtree_id, row.cluster_id)],
     )
+    before = Harvest(row.cluster_pages, row.cluster_hits)
+    work.memory.harvested(row.cluster_id, before, Harvest(before.pages + 1, before.hits + int(outcome.hit)))
     lifted = lift(
         Yield(row.lane_pages + 1, row.lane_relevance + outcome.relevance),
         Yield(crawl.pages, crawl.relevance),

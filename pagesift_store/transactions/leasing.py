@@ -15,7 +15,7 @@ from pagesift_store.storage.statements import leases as sql
 from pagesift_store.storage.statements import links as links_sql
 from pagesift_store.transactions import ending, moves
 from pagesift_store.transactions.again import Again, Due
-from pagesift_store.transactions.heads import Walk
+from pagesift_store.transactions.heads import Fruitful, Walk, read_fruitful
 from pagesift_store.transactions.keys import key_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def lease(work: Work, n: int, ttl: float, owner_id: int) -> list[Lease]:
     leases: list[Lease] = []
     if (work.crawl.queued or work.crawl.waiting) and ending.obeyed(work.memory, work.now) is None:
         with (
-            closing(Walk(work.connection, work.settings, work.total, work.now)) as heads,
+            closing(_walk(work)) as heads,
             closing(Again(work.connection, work.settings, work.now, heads)) as again,
         ):
             room = ending.places_left(work.memory)
@@ -39,6 +39,15 @@ def lease(work: Work, n: int, ttl: float, owner_id: int) -> list[Lease]:
     if not leases:
         _remember_end(work)
     return leases
+
+
+def _walk(work: Work) -> Walk:
+    def fruitful() -> Fruitful:
+        if work.memory.fruitful is None:
+            work.memory.fruitful = read_fruitful(work.runner)
+        return work.memory.fruitful
+
+    return Walk(work.connection, work.settings, work.total, work.now, fruitful=fruitful)
 
 
 def _next(work: Work, heads: Walk, again: Again, room: int) -> Head | Due | None:
@@ -64,18 +73,30 @@ def _remember_end(work: Work) -> None:
 def _take(work: Work, found: Head | Due, walk: Walk, ttl: float, owner_id: int) -> Lease:
     expires = work.now + ttl
     row = work.first(sql.take(), the_id=found.link_id, owner=owner_id, expires=expires)
-    work.run(lanes_sql.refresh_head(), the_lane=found.lane_id)
     delay = walk.delay(found) if isinstance(found, Head) else found.delay
     work.run(lanes_sql.occupy(), the_host=found.host_id, ready_at=work.now + delay)
     work.run(lanes_sql.schedule(), the_part=found.cluster_id, step=1)
     work.crawl.leases += 1
     if isinstance(found, Head):
         work.moved(LinkState.QUEUED, LinkState.LEASED)
-        walk.took(found, work.first(sql.behind(), the_lane=found.lane_id), work.now + delay)
+        behind = work.first(sql.behind(), the_lane=found.lane_id)
+        _set_head(work, found.lane_id, behind)
+        walk.took(found, behind, work.now + delay)
     else:
         work.moved(LinkState.WAITING, LinkState.LEASED)
         found.took(work.now + delay)
     return _lease(work, row, expires, delay)
+
+
+def _set_head(work: Work, lane_id: int, behind: Any) -> None:
+    """What stood behind a leased head is the head of its lane now, if anything did."""
+    work.run(
+        lanes_sql.set_head(),
+        the_lane=lane_id,
+        link_id=None if behind is None else behind.id,
+        the_score=None if behind is None else behind.score,
+        is_demoted=None if behind is None else behind.demoted,
+    )
 
 
 def _lease(work: Work, row: Any, expires: float, delay: float) -> Lease:

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pagesift_store.focus import features
 from pagesift_store.transactions.places import host_of, note_language
+from pagesift_store.transactions.work import UrlShape
 from pagesift_store.urls.parts import bare_host
 from pagesift_store.urls.shapes import (
     edition_language,
     is_dated,
     is_edition_entry,
     is_furniture,
+    is_furniture_anchor,
     is_section,
     language_candidate,
     path_language,
@@ -69,30 +71,47 @@ def signal_of(work: Work, web: WebUrl, found: FoundLink, carrier: Carrier) -> Si
     if not terms.words:
         return NO_SIGNAL  # without a query the order is that of discovery
     anchor = found.anchor[:MOST_ANCHOR]
-    anchor_hits = terms.mask(anchor)
-    factor, floor = _shape(work, web, anchor, carrier)
+    anchor_hits = terms.mask(anchor) if anchor else 0
+    context = found.context
+    shape = _shape(work, web)
+    factor, floor = _factor_and_floor(work, web, shape, anchor, carrier)
     return Signal(
-        anchor_hits=anchor_hits,
-        url_hits=terms.mask(url_text(web)),
-        context_hits=features.context_mask(terms, found.context[:MOST_CONTEXT], anchor),
-        phrase=features.phrase(anchor_hits),
-        parent_relevance=carrier.relevance,
-        floor=floor,
-        factor=factor,
+        anchor_hits,
+        shape.hits,
+        features.context_mask(terms, context[:MOST_CONTEXT], anchor) if context and context != anchor else 0,
+        features.phrase(anchor_hits),
+        carrier.relevance,
+        floor,
+        factor,
     )
 
 
-def _shape(work: Work, web: WebUrl, anchor: str, carrier: Carrier) -> tuple[float, float]:
-    """Factor and floor, from what the shape of the URL and its anchor say (RULES 2.4)."""
+def _shape(work: Work, web: WebUrl) -> UrlShape:
+    """What the URL alone says; navigation repeats its links on every page, so it is remembered."""
+    shapes = work.memory.shapes
+    known = shapes.get(web.url)
+    if known is None:
+        dated = is_dated(web)
+        known = shapes[web.url] = UrlShape(
+            work.memory.terms.mask(url_text(web)),
+            dated,
+            dated or is_furniture(web),
+            language_candidate(web),
+        )
+    return known
+
+
+def _factor_and_floor(
+    work: Work, web: WebUrl, shape: UrlShape, anchor: str, carrier: Carrier
+) -> tuple[float, float]:
     memory = work.memory
     host = host_of(work, memory.politeness_of(web))
-    language = _language(work, host, web)
+    language = _language(work, host, web, shape.segment)
     wanted = memory.terms.language
     full = work.settings.focus == "full"
-    dated = is_dated(web)
     factor = features.factor(
-        furniture=not dated and is_furniture(web, anchor),
-        dated=dated,
+        furniture=shape.furniture or is_furniture_anchor(anchor),
+        dated=shape.dated,
         foreign=(full or wanted == "en") and language is not None and language != wanted,
     )
     on_seed_host = bare_host(web.host) in memory.seed_hosts
@@ -108,9 +127,8 @@ def _elsewhere(carrier: Carrier, wanted: str) -> bool:
     return carrier.language is not None and carrier.language != wanted
 
 
-def _language(work: Work, host: HostInfo, web: WebUrl) -> str | None:
+def _language(work: Work, host: HostInfo, web: WebUrl, segment: str | None) -> str | None:
     """The language of the edition that a URL leads to; the host's evidence takes the URL in."""
-    segment = language_candidate(web)
     if segment is not None:
         note_language(work, host, segment)
     if work.settings.focus == "full":

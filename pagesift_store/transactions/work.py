@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from pagesift_store.focus.model import Posterior
 from pagesift_store.focus.order import Harvest
@@ -36,7 +36,7 @@ AUDITED = 50
 """One in so many URLs that a rewrite rule would change is fetched as found (RULES 1.7)."""
 
 MOST_REMEMBERED = 50_000
-"""Hosts, parts and lanes whose ids are kept at hand; beyond that they are looked up again."""
+"""Lanes, hosts, masks and URLs that are kept at hand; beyond that they are looked up or made again."""
 
 
 @dataclass(slots=True)
@@ -68,6 +68,8 @@ class HostInfo:
         seen: leading path segments that are language segments for certain.
         declared: doubtful segments → the language that pages below them declare.
         languages: what these two say about a segment.
+        lane_ids: (subtree, cluster) → the id of the lane; all of them.
+        part_ids: (kind, key) → the id of the part; all that its lanes have.
     """
 
     id: int
@@ -75,6 +77,8 @@ class HostInfo:
     seen: set[str] = field(default_factory=set)
     declared: dict[str, str] = field(default_factory=dict)
     languages: SiteLanguages = DEFAULT_LANGUAGES
+    lane_ids: dict[tuple[str, str], int] = field(default_factory=dict)
+    part_ids: dict[tuple[str, str], int] = field(default_factory=dict)
 
     @classmethod
     def stored(cls, row: Any) -> HostInfo:
@@ -107,6 +111,22 @@ class HostInfo:
         return " ".join([*sorted(self.seen), *(f"{s}={t}" for s, t in sorted(self.declared.items()))])
 
 
+class UrlShape(NamedTuple):
+    """What a URL alone says of its link, whatever carries it.
+
+    Attributes:
+        hits: hit mask of host and path.
+        dated: the path carries a date.
+        furniture: the path is furniture by itself.
+        segment: its leading segment, where that may name a language.
+    """
+
+    hits: int
+    dated: bool
+    furniture: bool
+    segment: str | None
+
+
 @dataclass(slots=True)
 class Memory:
     """A copy of the small tables. True as long as no other connection has committed and no rollback happened."""
@@ -124,9 +144,10 @@ class Memory:
     rewrites: dict[str, RewriteSet]
     seed_hosts: set[str]
     hosts: dict[str, HostInfo] = field(default_factory=dict)
-    parts: dict[tuple[str, str], int] = field(default_factory=dict)
-    lanes: dict[tuple[int, str, str], int] = field(default_factory=dict)
+    lanes: int = 0
     covers: dict[int, float] = field(default_factory=dict)
+    shapes: dict[str, UrlShape] = field(default_factory=dict)
+    fruitful: dict[Harvest, set[int]] | None = None
 
     def politeness_of(self, web: WebUrl) -> str:
         """The name of what shares a delay with this URL's host."""
@@ -155,14 +176,28 @@ class Memory:
             found = self.covers[mask] = coverage(mask, weights.terms)
         return found
 
+    def harvested(self, cluster: int, before: Harvest, after: Harvest) -> None:
+        """Keep the clusters with a hit, by their harvest, in step with one that was fetched from."""
+        if self.fruitful is None:
+            return
+        if before.hits:
+            self.fruitful[before].discard(cluster)
+            if not self.fruitful[before]:
+                del self.fruitful[before]
+        if after.hits:
+            self.fruitful.setdefault(after, set()).add(cluster)
+
     def use(self, weights: Weights) -> None:
         """Score with other weights from now on."""
         self.weights = weights
         self.covers.clear()
 
     def trim(self) -> None:
-        """Keep what is remembered of hosts, parts, lanes and masks bounded."""
-        for remembered in (self.hosts, self.parts, self.lanes, self.covers):
+        """Keep what is remembered of hosts, their lanes, masks and URLs bounded."""
+        if self.lanes > MOST_REMEMBERED or len(self.hosts) > MOST_REMEMBERED:
+            self.hosts.clear()
+            self.lanes = 0
+        for remembered in (self.covers, self.shapes):
             if len(remembered) > MOST_REMEMBERED:
                 remembered.clear()
 
@@ -198,6 +233,7 @@ def recall(connection: Connection, version: tuple[int, int] = (0, 0)) -> Memory:
             include=settings.include,
             exclude=settings.exclude,
             upgrade_https=settings.upgrade_https,
+            route_hosts=frozenset(settings.route_hosts),
         ),
         demoted=set(connection.execute(pages_sql.demoted_templates()).scalars()),
         rewrites=_rewrites(connection),

@@ -11,7 +11,17 @@ from pagesift_store.urls.languages import DEFAULT_LANGUAGES, Languages, is_certa
 if TYPE_CHECKING:
     from pagesift_store.urls.reading import WebUrl
 
-__all__ = ["FURNITURE", "is_dated", "is_furniture", "is_section", "language_candidate", "path_language"]
+__all__ = [
+    "FURNITURE",
+    "edition_language",
+    "is_dated",
+    "is_edition_entry",
+    "is_furniture",
+    "is_furniture_anchor",
+    "is_section",
+    "language_candidate",
+    "path_language",
+]
 
 _FURNITURE_GROUPS = {
     "what is new": "news newsroom press event events calendar media blog blogs podcast podcasts gallery",
@@ -60,9 +70,16 @@ def is_furniture(web: WebUrl, anchor: str = "") -> bool:
     A word of `FURNITURE` must stand, whole, in a path segment or in the anchor; of segments and anchors
     with more than four words nothing is concluded, for these are titles.
     """
-    if is_dated(web):
-        return True
-    return _is_label(anchor) or any(_is_label(segment) for segment in web.path.split("/") if segment)
+    return is_dated(web) or is_furniture_anchor(anchor) or _has_furniture(web.path)
+
+
+def is_furniture_anchor(anchor: str) -> bool:
+    """Whether an anchor by itself says furniture; see `is_furniture`."""
+    return bool(anchor) and _is_label(anchor)
+
+
+def _has_furniture(path: str) -> bool:
+    return any(_is_label(segment) for segment in path.split("/") if segment)
 
 
 def is_dated(web: WebUrl) -> bool:

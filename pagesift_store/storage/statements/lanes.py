@@ -105,6 +105,22 @@ def offer_head() -> Update:
     )
 
 
+@cache
+def set_head() -> Update:
+    """A lane's head as it is known; parameters `the_lane`, `link_id`, `the_score`, `is_demoted` (None for no head)."""
+    score: Any = bindparam("the_score")
+    return (
+        update(lane)
+        .where(lane.c.id == bindparam("the_lane"))
+        .values(
+            head_id=bindparam("link_id"),
+            head_score=score,
+            head_rank=score + lane.c.lift,
+            head_demoted=bindparam("is_demoted"),
+        )
+    )
+
+
 def _head(column: Any) -> Any:
     """One column of a lane's first queued link. Served by ix_link_queue, whatever stands behind it."""
     return (

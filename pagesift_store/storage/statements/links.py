@@ -22,7 +22,7 @@ from sqlalchemy import (
     update,
 )
 
-from pagesift_store.storage.tables import LEASED, QUEUED, RETRY, WAITING, lane, link, template
+from pagesift_store.storage.tables import LEASED, QUEUED, RETRY, WAITING, lane, link, part, template
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,8 +118,11 @@ def read_link() -> Select[Any]:
             lane.c.cluster_id,
             lane.c.pages.label("lane_pages"),
             lane.c.relevance.label("lane_relevance"),
+            part.c.pages.label("cluster_pages"),
+            part.c.hits.label("cluster_hits"),
         )
         .join(lane, lane.c.id == link.c.lane_id)
+        .join(part, part.c.id == lane.c.cluster_id)
         .where(link.c.id == bindparam("the_id"))
     )
 
