@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Settings"]
 
+_HOST = re.compile(r"[a-z0-9._-]+|\[[0-9a-f:.]+\]")
+
 
 def _setting(
     default: Any,
@@ -47,6 +49,8 @@ class Settings:
             alone), `prefix` (the seeds' directories) or `any`.
         include: regular expressions; when there are any, a URL must match one of them. Empty: no such condition.
         exclude: regular expressions; a URL that matches one is refused. Empty: none is.
+        route_hosts: hosts (as in their URLs, in lower case) of single-page sites, where a fragment that begins with
+            `#/` or `#!` is part of URL and key. Empty: fragments go, as everywhere.
         durability: `full` (a commit survives a power cut) or `normal` (the last commits may not; the store stays
             whole). Both survive the death of the process. Operational.
         politeness: what shares one delay: `host` (a host name) or `domain` (the last two labels of it, three where
@@ -83,6 +87,7 @@ class Settings:
     scope: str = _setting("site", choices=("site", "host", "prefix", "any"))
     include: tuple[str, ...] = _setting(())
     exclude: tuple[str, ...] = _setting(())
+    route_hosts: tuple[str, ...] = _setting(())
     durability: str = _setting("full", choices=("full", "normal"), operational=True)
     politeness: str = _setting("host", choices=("host", "domain"))
     default_delay: float = _setting(1.0, low=0, high=300, operational=True)
@@ -174,7 +179,7 @@ def _checked(name: str, value: Any, default: Any, meta: Mapping[str, Any]) -> An
     if value is None and default is None:
         return None
     if isinstance(default, tuple):
-        return _patterns(name, value)
+        return _hosts(name, value) if name == "route_hosts" else _patterns(name, value)
     if isinstance(default, bool):
         if isinstance(value, bool):
             return value
@@ -208,4 +213,15 @@ def _patterns(name: str, value: Any) -> tuple[str, ...]:
             re.compile(pattern)
         except re.error as error:
             raise InvalidSettings(f"{name}: {pattern!r} is not a regular expression: {error}") from error
+    return tuple(value)
+
+
+def _hosts(name: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
+        raise InvalidSettings(f"{name}={value!r} must be a list of host names")
+    for host in value:
+        if not _HOST.fullmatch(host):
+            raise InvalidSettings(
+                f"{name}: {host!r} is not a host as it stands in a URL: lower case, punycode, no scheme, no port"
+            )
     return tuple(value)

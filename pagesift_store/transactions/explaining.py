@@ -11,7 +11,6 @@ from pagesift_store.storage.statements import leases as leases_sql
 from pagesift_store.storage.statements import links as links_sql
 from pagesift_store.storage.statements import questions as sql
 from pagesift_store.urls.pipeline import key_hash
-from pagesift_store.urls.reading import read
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -37,12 +36,12 @@ _HISTORY = ("fetched_at", "status", "relevance", "hit", "duplicate_of", "templat
 
 def explain(connection: Connection, memory: Memory, url: str, now: float) -> Explanation | None:
     """Everything known about a URL; None when the store has never seen it."""
-    web = read(url)
+    web = memory.rules.read(url)
     plain = memory.rules.key(web)
     # What a learned rule skipped still has its own key, and is what was asked for.
     for key in dict.fromkeys((plain, memory.rewritten(web, plain))):
         for found in connection.execute(links_sql.find_by_hash(1), {links_sql.HASHES[0]: key_hash(key)}):
-            stored = found.key if found.key is not None else memory.rules.key(read(found.url))
+            stored = found.key if found.key is not None else memory.rules.key(memory.rules.read(found.url))
             if stored == key:
                 row = connection.execute(sql.whole_link(), {"the_id": found.id}).one()
                 return _explanation(connection, memory, row, key, now)

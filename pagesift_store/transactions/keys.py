@@ -7,15 +7,15 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from pagesift_store.urls.parts import template
-from pagesift_store.urls.reading import WebUrl, read
 
 if TYPE_CHECKING:
     from pagesift_store.transactions.work import Work
+    from pagesift_store.urls.reading import WebUrl
 
 
 def key_of(work: Work, key: str | None, url: str) -> str:
     """The key of a stored link, from its columns `key` and `url`."""
-    return key if key is not None else work.memory.rules.key(read(url))
+    return key if key is not None else work.memory.rules.key(work.memory.rules.read(url))
 
 
 def template_hash(web: WebUrl) -> int | None:

@@ -14,10 +14,10 @@ from pagesift_store.transactions.keys import key_of
 from pagesift_store.transactions.places import host_of, place_of
 from pagesift_store.transactions.signals import NO_SIGNAL
 from pagesift_store.urls.pipeline import key_hash
-from pagesift_store.urls.reading import WebUrl, read
 
 if TYPE_CHECKING:
     from pagesift_store.transactions.work import Work
+    from pagesift_store.urls.reading import WebUrl
 
 MOST_HOPS = 20
 """Redirects after which a chain is taken for a loop."""
@@ -46,9 +46,11 @@ def land(work: Work, row: Any, page: Page) -> Landing:
     Raises:
         InvalidUrl: the final URL is not one.
     """
-    own = read(row.url)
-    web = read(page.url, row.url)
-    hops = [own, *_later_hops(page, own, web)]
+    own = work.memory.rules.read(row.url)
+    web = work.memory.rules.read(page.url, row.url)
+    if own.route and not web.route:
+        web = work.memory.rules.read(web.url + own.route)  # servers never see it; browsers keep it, too
+    hops = [own, *_later_hops(work, page, own, web)]
     urls = [hop.url for hop in hops]
     if len(set(urls)) < len(urls) or len(urls) - 1 > MOST_HOPS:
         return Landing(web, lost="redirect loop")
@@ -66,14 +68,14 @@ def land(work: Work, row: Any, page: Page) -> Landing:
     return Landing(web, outside=outside, same_as=same_as)
 
 
-def _later_hops(page: Page, own: WebUrl, web: WebUrl) -> list[WebUrl]:
+def _later_hops(work: Work, page: Page, own: WebUrl, web: WebUrl) -> list[WebUrl]:
     """The hops after the leased URL, the final one included; what is no http(s) URL cannot be a link and goes."""
     if not page.redirects:
         return [] if web.url == own.url else [web]
     found = []
     for text in page.redirects:
         try:
-            found.append(read(text, own.url))
+            found.append(work.memory.rules.read(text, own.url))
         except InvalidUrl:
             continue
     if found and found[0].url == own.url:

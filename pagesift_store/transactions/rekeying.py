@@ -11,7 +11,6 @@ from pagesift_store.transactions import merging
 from pagesift_store.transactions.merging import UNFINISHED
 from pagesift_store.urls.keys import key_rules
 from pagesift_store.urls.pipeline import key_hash
-from pagesift_store.urls.reading import read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,7 +71,7 @@ def _keys(work: Work, row: Any) -> tuple[str, str]:
 
     A link that a learned rule skipped keeps its own, so that it can come back when the rule is refuted.
     """
-    web = read(row.url)
+    web = work.memory.rules.read(row.url)
     plain = work.memory.rules.key(web)
     return plain, plain if row.state == LinkState.SKIPPED else work.memory.rewritten(web, plain)
 

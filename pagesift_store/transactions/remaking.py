@@ -11,7 +11,6 @@ from pagesift_store.transactions import merging, moves
 from pagesift_store.transactions.keys import key_of
 from pagesift_store.transactions.places import host_of
 from pagesift_store.urls.pipeline import key_hash
-from pagesift_store.urls.reading import read
 from pagesift_store.urls.rewrite import RewriteRule, RewriteSet
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ def _remake(work: Work, row: Any) -> tuple[bool, Any]:
     Returns:
         Whether its key changed, and the link that has the key already, which then keeps it; None when there is none.
     """
-    web = read(row.url)
+    web = work.memory.rules.read(row.url)
     plain = work.memory.rules.key(web)
     key = work.memory.rewritten(web, plain)
     if key == key_of(work, row.key, row.url):

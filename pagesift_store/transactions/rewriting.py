@@ -17,7 +17,7 @@ from pagesift_store.transactions import remaking
 from pagesift_store.transactions.keys import key_of
 from pagesift_store.urls.parts import bare_host
 from pagesift_store.urls.pipeline import key_hash
-from pagesift_store.urls.reading import assemble, read
+from pagesift_store.urls.reading import assemble
 from pagesift_store.urls.rewrite import (
     RewriteRule,
     RewriteSet,
@@ -195,10 +195,15 @@ class _Book:
         )
 
 
+def _as_keyed(work: Work, url: str) -> WebUrl:
+    """A stored URL as the key rules leave it: rules are learned from what these do not cover."""
+    return work.memory.rules.keys.apply(work.memory.rules.read(url))
+
+
 def _same_text(work: Work, link_id: int, text_hash: int) -> Iterator[WebUrl]:
     """Earlier pages with the same text, as the key rules leave their URLs."""
     for row in work.rows(sql.same_texts(), the_hash=text_hash, the_link=link_id, most=MOST_MATES):
-        yield work.memory.rules.keys.apply(read(row.url))
+        yield _as_keyed(work, row.url)
 
 
 def _compare_values(
@@ -208,7 +213,7 @@ def _compare_values(
     if template is None or not own.query:
         return
     for row in work.rows(sql.template_mates(), the_template=template, the_link=link_id, most=MOST_MATES):
-        mate = work.memory.rules.keys.apply(read(row.url))
+        mate = _as_keyed(work, row.url)
         name = _only_other_value(own, mate)
         if name is None:
             continue

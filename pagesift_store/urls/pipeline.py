@@ -54,6 +54,14 @@ class UrlRules:
         self._patterned = bool(self._include or self._exclude)
         self._route_hosts = route_hosts
 
+    def read(self, text: str, base: str | None = None) -> WebUrl:
+        """A URL as this crawl reads it, whatever the rules say of it: for those that are stored or were fetched.
+
+        Raises:
+            InvalidUrl: it is none.
+        """
+        return read(text, base, route_hosts=self._route_hosts)
+
     def admit(self, href: str, base: WebUrl | None = None, *, page: WebUrl | None = None) -> WebUrl:
         """The URL that a link leads to.
 
