@@ -179,7 +179,7 @@ def create(path: Path, fill: Callable[[Connection], None]) -> bool:
             contextlib.closing(Database(draft, upgrading=True)) as database,
             database.writing() as connection,
         ):
-            upgrade(connection)
+            upgrade(connection, HEAD)
         with contextlib.closing(Database(draft)) as database, database.writing() as connection:
             fill(connection)
         require_no_log(path)

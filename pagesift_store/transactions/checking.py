@@ -20,7 +20,7 @@ from pagesift_store.storage import schema, tables
 from pagesift_store.storage.statements import checks as sql
 from pagesift_store.storage.statements import lanes as lanes_sql
 from pagesift_store.storage.statements import links as links_sql
-from pagesift_store.transactions import counting, moves
+from pagesift_store.transactions import counting, limits, moves
 from pagesift_store.transactions.keys import key_of
 from pagesift_store.transactions.merging import UNFINISHED
 from pagesift_store.transactions.work import Memory, Work, recall
@@ -186,15 +186,19 @@ def _leave_states(work: Work) -> None:
 
 def _heads(work: Work) -> Iterator[Finding]:
     for row in work.rows(sql.wrong_heads()):
+        stored, found = f"{row.head_id}, {row.again_id}", f"{row.best}, {row.again}"
+        message = f"best link and next visit are {found}; it has {stored}, or has them with other numbers"
+        yield Finding(fault=Fault.HEAD, where=f"lane {row.id}", message=message)
+    for row in limits.unsettled(work):
+        is_shut, limit = ("shut", "no limit is") if row.shut else ("open", "a limit is")
         yield Finding(
-            fault=Fault.HEAD,
-            where=f"lane {row.id}",
-            message=f"its head is {row.stored}, its best link {row.best}",
+            fault=Fault.HEAD, where=f"lane {row.id}", message=f"it is {is_shut}, where {limit} reached"
         )
 
 
 def _find_heads(work: Work) -> None:
     work.run_many(lanes_sql.refresh_head(), [{"the_lane": row.id} for row in work.rows(sql.wrong_heads())])
+    limits.settle(work)
 
 
 def _scores(work: Work) -> Iterator[Finding]:

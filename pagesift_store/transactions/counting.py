@@ -68,6 +68,7 @@ def tally(work: Work) -> Tally:
         if lane is None:  # a broken reference, found by that part of the check
             continue
         found.hosts[lane.host_id]["pages"] += group.fetched
+        found.parts[lane.subtree_id]["fetched"] += group.fetched
         if group.state == LinkState.LEASED:
             found.hosts[lane.host_id]["in_flight"] += group.links
             found.leased[lane.cluster_id] += group.links
@@ -105,7 +106,7 @@ def differences(work: Work) -> Iterator[Wrong]:
     scheduled = 0
     for part in work.rows(sql.all_rows(tables.part)):
         label = f"{part.kind} {part.key}"
-        for name in ("pages", "hits"):
+        for name in ("pages", "hits", "fetched"):
             yield Wrong(tables.part, part.id, label, name, getattr(part, name), found.parts[part.id][name])
         # Leases that came to an end are not kept one by one; those that stand are the least there can be.
         least = max(part.scheduled, found.leased[part.id])

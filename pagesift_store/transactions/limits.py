@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from pagesift_store.storage.statements import limits as sql
 from pagesift_store.storage.statements import revisits as revisits_sql
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pagesift_store.settings import Settings
     from pagesift_store.storage.prepared import Runner
     from pagesift_store.transactions.work import Work
@@ -59,3 +61,9 @@ def settle(work: Work) -> None:
     """Shut and open every lane anew, after limits or counts were changed by hand."""
     caps = Caps.of(work.settings)
     work.run(sql.settle_lanes(), most_of_host=caps.host, most_of_part=caps.part)
+
+
+def unsettled(work: Work) -> Sequence[Any]:
+    """Lanes that are shut or open against the limits."""
+    caps = Caps.of(work.settings)
+    return work.rows(sql.unsettled_lanes(), most_of_host=caps.host, most_of_part=caps.part)

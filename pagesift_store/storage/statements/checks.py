@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import Executable, Select, and_, bindparam, case, func, literal_column, or_, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from pagesift_store.storage.tables import LEASED, QUEUED, crawl, lane, link, owner, page, upkeep
+from pagesift_store.storage.tables import LEASED, QUEUED, REVISIT, crawl, lane, link, owner, page, upkeep
 
 if TYPE_CHECKING:
     from sqlalchemy import Insert, Table, Update
@@ -51,32 +51,44 @@ def set_counter(table: Table, column: str) -> Update:
     return update(table).where(table.c.id == bindparam("the_id")).values({column: bindparam("value")})
 
 
-_BEST = (
-    select(link.c.id)
-    .where(QUEUED, link.c.lane_id == lane.c.id)
-    .order_by(link.c.demoted, link.c.score.desc(), link.c.id)
-    .limit(1)
-    .correlate(lane)
-    .scalar_subquery()
-)
+def _first(*order: Any, where: Any) -> Any:
+    """The id of the first link of a lane in some order."""
+    return (
+        select(link.c.id)
+        .where(where, link.c.lane_id == lane.c.id)
+        .order_by(*order)
+        .limit(1)
+        .correlate(lane)
+        .scalar_subquery()
+    )
 
 
 @cache
 def wrong_heads() -> Select[Any]:
-    """Lanes whose stored head is not their best queued link, or differs from it. Served by ix_link_queue."""
-    best = link.alias("best")
+    """Lanes whose stored head, or next visit, is not what their links say. Served by ix_link_queue, ix_link_again."""
+    best, again = link.alias("best"), link.alias("again")
+    best_id = _first(link.c.demoted, link.c.score.desc(), link.c.id, where=QUEUED)
+    again_id = _first(link.c.due_at, link.c.id, where=REVISIT)
+    pairs = (
+        (lane.c.head_id, best.c.id),
+        (lane.c.head_score, best.c.score),
+        (lane.c.head_rank, best.c.score + lane.c.lift),
+        (lane.c.head_demoted, best.c.demoted),
+        (lane.c.again_id, again.c.id),
+        (lane.c.again_due, again.c.due_at),
+    )
     return (
-        select(lane.c.id, lane.c.head_id.label("stored"), best.c.id.label("best"))
-        .select_from(lane)
-        .join(best, best.c.id == _BEST, isouter=True)
-        .where(
-            or_(
-                lane.c.head_id.is_distinct_from(best.c.id),
-                lane.c.head_score.is_distinct_from(best.c.score),
-                lane.c.head_rank.is_distinct_from(best.c.score + lane.c.lift),
-                lane.c.head_demoted.is_distinct_from(best.c.demoted),
-            )
+        select(
+            lane.c.id,
+            lane.c.head_id,
+            best.c.id.label("best"),
+            lane.c.again_id,
+            again.c.id.label("again"),
         )
+        .select_from(lane)
+        .join(best, best.c.id == best_id, isouter=True)
+        .join(again, again.c.id == again_id, isouter=True)
+        .where(or_(*(stored.is_distinct_from(found) for stored, found in pairs)))
         .order_by(lane.c.id)
     )
 
@@ -119,7 +131,7 @@ def unowned() -> Impossible:
     """Links that are leased by nobody: nothing but their expiry would free them."""
     lost = and_(LEASED, or_(link.c.owner_id.is_(None), link.c.owner_id.not_in(select(owner.c.id))))
     rows = (
-        select(link.c.id, link.c.lane_id, link.c.visits, lane.c.host_id, lane.c.cluster_id)
+        select(link.c.id, link.c.lane_id, link.c.visits, link.c.due_at, lane.c.host_id, lane.c.cluster_id)
         .join(lane, lane.c.id == link.c.lane_id)
         .where(lost)
         .order_by(link.c.id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Update, bindparam, exists, or_, update
+from sqlalchemy import Select, Update, bindparam, exists, or_, select, update
 
 from pagesift_store.storage.tables import host, lane, part
 
@@ -45,3 +45,9 @@ def settle_lanes() -> Update:
     """Shut or open every lane, where that is news; parameters `most_of_host`, `most_of_part`."""
     full = _is_full()
     return update(lane).where(lane.c.shut != full).values(shut=full)
+
+
+@cache
+def unsettled_lanes() -> Select[Any]:
+    """The lanes that `settle_lanes` would change; the same parameters."""
+    return select(lane.c.id, lane.c.shut).where(lane.c.shut != _is_full()).order_by(lane.c.id)
