@@ -101,6 +101,23 @@ def check_score(value: Any) -> float:
     return float(value)
 
 
+LONGEST = 100 * 365 * 86_400.0
+"""Seconds between two visits at most; beyond them lies never."""
+
+
+def check_revisit(every: Any) -> float | None:
+    """Seconds between two visits of a link; 0: never again, None: by the store's rule.
+
+    Raises:
+        InvalidValue: anything else.
+    """
+    if every is None:
+        return None
+    if isinstance(every, bool) or not isinstance(every, int | float) or not 0 <= every <= LONGEST:
+        raise InvalidValue(f"revisit={every!r} must be a number of seconds from 0 (never) to {LONGEST:g}")
+    return float(every)
+
+
 def admit(work: Work, offers: Iterable[Offer | Added]) -> list[Added]:
     """Store offers in order; verdicts that were reached before (`Added`) keep their places."""
     items = list(offers)
@@ -149,7 +166,7 @@ class _Batch:
         if link is None:
             link = self._insert(item)
             return Added(verdict=Verdict.NEW, url=item.web.url, key=item.key, link_id=link["id"])
-        if link["state"] in _UNFINISHED:
+        if link["state"] in _UNFINISHED and link["id"] != item.parent_id:  # a page does not tell where it was found
             self._raise(link, item)
         return Added(verdict=Verdict.KNOWN, url=link["url"], key=item.key, link_id=link["id"])
 
@@ -178,6 +195,7 @@ class _Batch:
             "on_repeats": item.carrier.repeated,
             "template": template,
             "state": LinkState.QUEUED.value,
+            "revisit": item.found.revisit,
             "found_at": work.now,
         }
         same_hash.append(link)

@@ -8,6 +8,7 @@ import pytest
 from store_invariants import violations
 
 from pagesift_store import FoundLink, Frontier, Inspector, LeaseLost, LinkState, Page, Refusal, Verdict
+from pagesift_store.upkeep import check
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -397,3 +398,17 @@ def test_an_inspector_shows_what_is_committed_at_once(
         for i in range(3):
             opened.add([f"https://a.example/{i}"])
             assert inspector.status().counts[LinkState.QUEUED] == i + 1
+
+
+def test_a_page_that_links_to_itself_was_not_found_on_itself(
+    frontier: Callable[..., Frontier], page: Callable[..., Page], store: Path
+) -> None:
+    """Its own link raised its score a moment before it was done, and took the page for its parent."""
+    opened = frontier()
+    opened.add(["https://a.example/"])
+    for _ in range(2):
+        lease = opened.lease(1)[0]
+        opened.observe(lease, page(lease, FoundLink("/visa", "student visa fees"), "/plain"))
+    rows = {row["url"]: row for row in opened.dump() if row["table"] == "link"}
+    assert rows["https://a.example/visa"]["parent_id"] == rows["https://a.example/"]["id"]
+    assert check(store).findings == ()
