@@ -175,4 +175,13 @@ _listing(
     "List the templates of URLs by how often their pages repeat.",
 )
 
+_listing(
+    "traps",
+    lambda inspector, most: inspector.traps()[:most],
+    "kind what count evidence",
+    "List what kept the crawl out of traps: URLs refused as marks of one, templates that repeat themselves and come "
+    "last, learned rewrite rules, links with an `&amp;` that nobody decoded.",
+    usual=_ALL,
+)
+
 COMMANDS = (status, dump, inspect_group)

@@ -18,6 +18,7 @@ from pagesift_store.storage.engine import Database, identify, path_of
 from pagesift_store.storage.statements import crawl as crawl_sql
 from pagesift_store.storage.statements import questions as sql
 from pagesift_store.transactions import ending, explaining
+from pagesift_store.transactions.keys import REPEATS
 from pagesift_store.transactions.work import Memory, recall
 
 if TYPE_CHECKING:
@@ -49,6 +50,9 @@ _LEFT_OUT = {
     tables.page: {"attempt", "fetched_at"},
 }
 _PAGE = 1_000
+_TRAPS = frozenset({
+    Refusal.TOO_DEEP, Refusal.REPEATED_SEGMENT, Refusal.SEGMENT_CYCLE, Refusal.NESTED_ESCAPES, Refusal.AMP_CHAIN,
+})  # fmt: skip
 
 
 class Inspector:
@@ -223,9 +227,33 @@ class Inspector:
         with self.database.reading() as connection:
             return _rows(connection, sql.templates(most))
 
+    def traps(self) -> list[dict[str, Any]]:
+        """What kept the crawl out of traps: kind, what, count, evidence.
 
-def _rows(connection: Connection, statement: Any) -> list[dict[str, Any]]:
-    return [dict(row) for row in connection.execute(statement).mappings()]
+        `refused`: URLs refused as marks of a trap, with an example. `demoted`: queued links of a template that come
+        last. `rewritten`: keys that a learned rule changed. `entity`: links with an `&amp;` that nobody decoded, with
+        an example. The worst of a kind come first.
+        """
+        with self.database.reading() as connection:
+            refused = [row for row in _rows(connection, crawl_sql.read_refusals()) if row["reason"] in _TRAPS]
+            demoted = _rows(connection, sql.demoted_templates(), suffix=REPEATS.format(""))
+            rewritten = _rows(connection, sql.rules_in_force())
+            entities = _rows(connection, sql.undecoded_entities())
+        found = [("refused", row["reason"], row["refused"], row["example"]) for row in refused]
+        for row in demoted:
+            repeated = f"{row['repeated']} of {row['fetched']} pages repeat others"
+            found.append(("demoted", row["text"], row["links"], repeated))
+        for row in rewritten:
+            rule, pairs = f"{row['host']}: {row['rule']}", f"{row['confirmed']} pairs of pages"
+            found.append(("rewritten", rule, row["applied"], pairs))
+        found += [("entity", "&amp;", row["links"], row["example"]) for row in entities if row["links"]]
+        order = ("refused", "demoted", "rewritten", "entity")
+        found.sort(key=lambda trap: (order.index(trap[0]), -trap[2], trap[1]))
+        return [dict(zip(("kind", "what", "count", "evidence"), trap, strict=True)) for trap in found]
+
+
+def _rows(connection: Connection, statement: Any, **parameters: Any) -> list[dict[str, Any]]:
+    return [dict(row) for row in connection.execute(statement, parameters).mappings()]
 
 
 def _harvest(row: Mapping[str, Any], memory: Memory) -> dict[str, Any]:

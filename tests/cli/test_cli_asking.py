@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Run = Callable[..., Result]
 
-LISTINGS = ["queue", "parts", "terms", "model", "hosts", "leases", "pages", "refusals", "templates"]
+LISTINGS = ["queue", "parts", "terms", "model", "hosts", "leases", "pages", "refusals", "templates", "traps"]
 HOSTILE = "=cmd|' /C calc'!A0 \x1b]0;owned\x07\x1b[31m[red]x[/red]\r\n\u202eabc\x9b2J"
 
 

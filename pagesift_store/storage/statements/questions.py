@@ -5,12 +5,25 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Select, Table, bindparam, func, select, tuple_
+from sqlalchemy import Select, Table, and_, bindparam, func, literal_column, or_, select, tuple_
 
-from pagesift_store.storage.tables import LEASED, QUEUED, host, lane, link, owner, page, part, template
+from pagesift_store.storage.tables import (
+    LEASED,
+    QUEUED,
+    host,
+    lane,
+    link,
+    owner,
+    page,
+    part,
+    rewrite_rule,
+    template,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+_ENTITY = link.c.url.like("%&amp;%")
 
 
 @cache
@@ -111,6 +124,47 @@ def templates(most: int | None) -> Select[Any]:
         select(template.c.text, template.c.fetched, template.c.repeated, template.c.demoted)
         .order_by(template.c.repeated.desc(), template.c.text)
         .limit(most)
+    )
+
+
+@cache
+def demoted_templates() -> Select[Any]:
+    """Templates whose links come last, with how many of those are queued. Reads the queue.
+
+    Parameter `suffix`: what follows the host in the text of the template of links that were found on repeats.
+    """
+    found_on_repeats = and_(link.c.on_repeats, template.c.text == host.c.name + bindparam("suffix"))
+    waiting = (
+        select(func.count())
+        .select_from(link)
+        .join(lane, lane.c.id == link.c.lane_id)
+        .join(host, host.c.id == lane.c.host_id)
+        .where(
+            QUEUED,
+            link.c.demoted == literal_column("true"),
+            or_(link.c.template == template.c.hash, found_on_repeats),
+        )
+    )
+    return select(
+        template.c.text, template.c.fetched, template.c.repeated, waiting.scalar_subquery().label("links")
+    ).where(template.c.demoted == literal_column("true"))
+
+
+@cache
+def rules_in_force() -> Select[Any]:
+    """Learned rewrite rules at work, with their evidence."""
+    columns = (rewrite_rule.c[name] for name in ("host", "rule", "confirmed", "applied"))
+    return select(*columns).where(rewrite_rule.c.in_force == literal_column("true"))
+
+
+@cache
+def undecoded_entities() -> Select[Any]:
+    """How many links hold an entity that should have been decoded, and the longest of them. Reads all links."""
+    longest = select(link.c.url).where(_ENTITY).order_by(func.length(link.c.url).desc(), link.c.id).limit(1)
+    return (
+        select(func.count().label("links"), longest.scalar_subquery().label("example"))
+        .select_from(link)
+        .where(_ENTITY)
     )
 
 
