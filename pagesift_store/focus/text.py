@@ -43,6 +43,9 @@ _MAX_STEMMED = 64
 _MAX_REMEMBERED = 1 << 15
 """Words remembered with their mask, some 4 MB. A site's vocabulary seldom exceeds it."""
 
+_MAX_TEXT = 500
+"""Longest text whose mask is remembered: anchors and contexts of menus come back with every page."""
+
 _ALGORITHMS = {
     "ar": "arabic",
     "ca": "catalan",
@@ -282,6 +285,7 @@ class QueryTerms:
         language: the language they are stemmed in, an ISO 639-1 code in lower case.
         lookup: folded word → signed mask of the terms it hits; for loops that read many words.
         has_runs: whether a term is a run of CJK.
+        remembered: short texts → their masks; bounded.
     """
 
     words: tuple[str, ...]
@@ -289,6 +293,7 @@ class QueryTerms:
     language: str
     lookup: Callable[[str], int] = field(repr=False, compare=False)
     has_runs: bool
+    remembered: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def parse(cls, query: str, language: str = "en") -> QueryTerms:
@@ -337,7 +342,14 @@ class QueryTerms:
         Returns:
             Signed 64-bit mask, bit i set when term i occurs.
         """
-        return reduce(or_, map(self.lookup, words(spread(text))), 0)
+        found = self.remembered.get(text)
+        if found is None:
+            found = reduce(or_, map(self.lookup, words(spread(text))), 0)
+            if len(text) <= _MAX_TEXT:
+                if len(self.remembered) >= _MAX_REMEMBERED:
+                    self.remembered.clear()
+                self.remembered[text] = found
+        return found
 
     def word_mask(self, word: str) -> int:
         """Which term a single word hits.

@@ -166,7 +166,9 @@ class _Batch:
         if link is None:
             link = self._insert(item)
             return Added(verdict=Verdict.NEW, url=item.web.url, key=item.key, link_id=link["id"])
-        if link["state"] in _UNFINISHED and link["id"] != item.parent_id:  # a page does not tell where it was found
+        if (
+            link["state"] in _UNFINISHED and link["id"] != item.parent_id
+        ):  # a page does not tell where it was found
             self._raise(link, item)
         return Added(verdict=Verdict.KNOWN, url=link["url"], key=item.key, link_id=link["id"])
 
@@ -224,13 +226,13 @@ class _Batch:
                 better["score"] = self._scored(own)
         if item.given is not None:
             if not link["given"] or item.given > better["score"]:
-                better |= {"score": item.given, "given": True, "parent_id": item.parent_id}
+                better |= {"score": item.given, "given": True}
                 better |= NO_SIGNAL._replace(decay=better["decay"])._asdict()
         elif not link["given"]:
             signal = self._signal(item, better["decay"])
             value = self._scored(signal)
             if value > better["score"]:
-                better |= {**signal._asdict(), "score": value, "parent_id": item.parent_id}
+                better |= {**signal._asdict(), "score": value}
         better["seed"] = link["seed"] or item.seed
         if link["on_repeats"] and not item.carrier.repeated:
             better |= {"on_repeats": False, "demoted": link["template"] in self._work.memory.demoted}

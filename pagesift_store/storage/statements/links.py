@@ -40,8 +40,8 @@ SIGNAL = (
 )
 """What a score is computed from, besides the depth's decay and the weights in use."""
 
-RAISED = (*SIGNAL, "decay", "depth", "score", "given", "seed", "parent_id", "demoted", "on_repeats")
-"""What a link found again takes over from the better find."""
+RAISED = (*SIGNAL, "decay", "depth", "score", "given", "seed", "demoted", "on_repeats")
+"""What a link found again takes over from the better find; its parent stays the page that it was found on first."""
 
 _NEW = (
     "id",
@@ -62,6 +62,7 @@ _NEW = (
     "on_repeats",
     "template",
     "state",
+    "revisit",
     "found_at",
 )
 
