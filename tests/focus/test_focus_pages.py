@@ -80,8 +80,13 @@ def test_analyse_counts() -> None:
     )
     assert found.mask == 0b111
     assert found.evidence == PageEvidence(
-        words=19, counts=(3, 4, 2), pairs=(1, 2),
-        title=0b111, title_pairs=0b01, headings=0b110, heading_pairs=0b10,
+        words=19,
+        counts=(3, 4, 2),
+        pairs=(1, 2),
+        title=0b111,
+        title_pairs=0b01,
+        headings=0b110,
+        heading_pairs=0b10,
     )
     assert [passage.tokens for passage in found.passages] == [12]
     assert (found.text_hash, found.blank_hash) == (None, None)

@@ -59,7 +59,8 @@ def test_pages_in_between_neither_count_nor_end_a_run() -> None:
 def test_saturated() -> None:
     assert verdict(after(FRESH, *[LOST] * 4), []) is None
     assert verdict(after(FRESH, *[LOST] * 5), []) == (
-        "saturated", {"stale_pages": 5, "patience": 5, "evidence_pages": 1},
+        "saturated",
+        {"stale_pages": 5, "patience": 5, "evidence_pages": 1},
     )
     assert verdict(after(FRESH, *[LOST] * 5), [], patience=6) is None
 
