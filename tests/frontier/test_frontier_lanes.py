@@ -1,0 +1,37 @@
+"""Lanes stay bounded however many directories a site has, and the order stays right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pagesift_store import FoundLink
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pagesift_store import Frontier
+
+
+def rows(opened: Frontier, table: str) -> list[dict[str, object]]:
+    return [dict(row) for row in opened.dump() if row["table"] == table]
+
+
+def test_a_site_of_many_directories_has_at_most_a_thousand_lanes(frontier: Callable[..., Frontier]) -> None:
+    opened = frontier(max_in_flight=10_000, cluster_cap=10_000)
+    opened.add(["https://a.example/"])
+    opened.add([FoundLink(f"https://a.example/d{i}/page", score=float(i)) for i in range(1_500)])
+    assert len(rows(opened, "lane")) == 1_000
+    assert rows(opened, "host")[0]["lanes"] == 1_000
+    overflow = [row for row in rows(opened, "part") if str(row["key"]).endswith("/*")]
+    assert [row["kind"] for row in overflow] == ["subtree", "cluster"]
+    scores = [lease.score for lease in opened.lease(300)]
+    assert scores == [float(i) for i in range(1_499, 1_199, -1)]
+
+
+def test_a_flat_site_has_one_lane_and_its_order_is_by_score(frontier: Callable[..., Frontier]) -> None:
+    opened = frontier(max_in_flight=10_000)
+    opened.add(["https://a.example/"])
+    opened.add([FoundLink(f"https://a.example/post-{i}", score=float(i % 997)) for i in range(3_000)])
+    assert len(rows(opened, "lane")) == 1
+    scores = [lease.score for lease in opened.lease(50)]
+    assert scores == sorted((float(i % 997) for i in range(3_000)), reverse=True)[:50]
