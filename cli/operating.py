@@ -1,4 +1,4 @@
-"""What an operator does: recover, rescore, configure, rekey, set-host, set-robots."""
+"""What an operator does: recover, rescore, configure, rekey, hosts, blocks, requeue, forget."""
 
 from __future__ import annotations
 
@@ -79,10 +79,18 @@ def rekey(store: str, preset: str, dry_run: bool) -> None:
     help="No lease before this time (UTC epoch seconds); 0 lifts a block.",
 )
 @click.option("--max-in-flight", type=int, help="Leases at a time.")
-def set_host(store: str, host: str, **changes: Any) -> None:
+@click.option("--group", metavar="NAME", help="What it shares delay, places and limits with from now on.")
+@click.option(
+    "--reset",
+    multiple=True,
+    type=click.Choice(["delay", "blocked-until", "max-in-flight", "group"]),
+    help="Back to what holds for any host; may be repeated.",
+)
+def set_host(store: str, host: str, reset: tuple[str, ...], **changes: Any) -> None:
     """Set how a host is treated; what is not given stays as it is."""
-    if all(value is None for value in changes.values()):
-        raise click.UsageError("give --delay, --blocked-until or --max-in-flight")
+    if not reset and all(value is None for value in changes.values()):
+        raise click.UsageError("give --delay, --blocked-until, --max-in-flight, --group or --reset")
+    changes["reset"] = [name.replace("-", "_") for name in reset]
     with Frontier.open(store) as frontier:
         click.echo(wire.dumps({"host": host, "changed": frontier.set_host(host, **changes)}))
 
@@ -106,4 +114,97 @@ def set_robots(store: str, host: str, status: int | None, no_answer: bool, crawl
         click.echo(wire.dumps({"host": host, "changed": frontier.set_robots(host, status, crawl_delay)}))
 
 
-COMMANDS = (recover, rescore, configure, rekey, set_host, set_robots)
+@click.command()
+@store_argument
+@click.argument("host", required=False)
+@click.option("--pattern", metavar="REGEX", help="In place of a host: URLs in which it is found.")
+@click.option("--until", type=seconds, metavar="TIME", help="When a host's block ends (UTC epoch seconds).")
+def block(store: str, host: str | None, pattern: str | None, until: float | None) -> None:
+    """Fetch nothing more of a host, or no URL that matches; acts on a crawl that is going on.
+
+    A host's links stay in their places. Unfinished links that match a pattern are skipped, and later finds refused.
+    """
+    with Frontier.open(store) as frontier:
+        changed = frontier.block(host, pattern=pattern, until=until)
+        click.echo(wire.dumps({"host": host, "pattern": pattern, "changed": changed}))
+
+
+@click.command()
+@store_argument
+@click.argument("host", required=False)
+@click.option("--pattern", metavar="REGEX", help="In place of a host: a pattern that was blocked.")
+def unblock(store: str, host: str | None, pattern: str | None) -> None:
+    """Take a block back; what a pattern skipped is queued again."""
+    with Frontier.open(store) as frontier:
+        changed = frontier.unblock(host, pattern=pattern)
+        click.echo(wire.dumps({"host": host, "pattern": pattern, "changed": changed}))
+
+
+@click.command()
+@store_argument
+@click.option("--reason", metavar="TEXT", help="Words that stand in their reason: timeout, `status 404`.")
+@click.option("--host", help="Host of their URLs.")
+@click.option("--pattern", metavar="REGEX", help="Found in their URLs.")
+@click.option(
+    "--state", type=click.Choice(["dead", "skipped"]), default="dead", show_default=True, help="Which links."
+)
+def requeue(store: str, **choice: Any) -> None:
+    """Give links another chance that were given up, all of them or those chosen."""
+    with Frontier.open(store) as frontier:
+        click.echo(wire.dumps({"requeued": frontier.requeue(**choice)}))
+
+
+@click.command()
+@store_argument
+@click.argument("host", required=False)
+@click.option("--pattern", metavar="REGEX", help="Found in their URLs.")
+@click.option("--dry-run", is_flag=True, help="Say how many there are, delete nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def forget(store: str, host: str | None, pattern: str | None, dry_run: bool, yes: bool) -> None:
+    """Delete links with their pages: those of a host, or those whose URLs match.
+
+    What the crawl learned from them stays, and so does how their hosts are treated. Found again, they are new links;
+    to keep them out, block them.
+    """
+    with Frontier.open(store) as frontier:
+        if not dry_run and not yes:
+            found = frontier.forget(host, pattern=pattern, dry_run=True)
+            click.confirm(f"delete {found} links with their pages?", abort=True, err=True)
+        deleted = frontier.forget(host, pattern=pattern, dry_run=dry_run)
+        click.echo(wire.dumps({"forgotten": deleted, "dry_run": dry_run}))
+
+
+@click.command("set-revisit")
+@store_argument
+@click.argument("every", metavar="SECONDS|never|default")
+@click.option("--host", help="Links of this host only.")
+@click.option("--pattern", metavar="REGEX", help="Links only in whose URLs it is found.")
+def set_revisit(store: str, every: str, host: str | None, pattern: str | None) -> None:
+    """Set how often known links are visited, whatever the setting `revisit` says."""
+    interval = {"never": 0.0, "default": None}[every] if every in ("never", "default") else seconds(every)
+    with Frontier.open(store) as frontier:
+        click.echo(wire.dumps({"changed": frontier.set_revisit(interval, host=host, pattern=pattern)}))
+
+
+@click.command()
+@store_argument
+def resume(store: str) -> None:
+    """Go on after a stop rule ended the crawl: its counters start anew."""
+    with Frontier.open(store) as frontier:
+        click.echo(wire.dumps({"changed": frontier.resume()}))
+
+
+COMMANDS = (
+    recover,
+    rescore,
+    configure,
+    rekey,
+    set_host,
+    set_robots,
+    set_revisit,
+    block,
+    unblock,
+    requeue,
+    forget,
+    resume,
+)

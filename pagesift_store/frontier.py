@@ -8,7 +8,7 @@ import os
 import threading
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from pagesift_store.errors import InvalidValue, SettingsDiffer, StoreMissing
 from pagesift_store.inspector import Inspector
@@ -19,12 +19,17 @@ from pagesift_store.transactions import (
     adding,
     creation,
     failing,
+    forgetting,
     leasing,
     observing,
     operating,
     ownership,
     rekeying,
+    requeueing,
+    robots,
     scoring,
+    timing,
+    watching,
 )
 from pagesift_store.transactions.texts import clean
 from pagesift_store.transactions.work import Memory, Work, recall
@@ -41,13 +46,18 @@ if TYPE_CHECKING:
         FoundLink,
         Lease,
         LinkOutcome,
+        LinkState,
         Observation,
         Page,
         Rekeyed,
+        Robots,
         Status,
     )
 
 __all__ = ["Frontier"]
+
+
+Result = TypeVar("Result")
 
 
 class Frontier:
@@ -178,6 +188,7 @@ class Frontier:
         base: str | None = None,
         depth: int = 0,
         score: float | None = None,
+        revisit: float | None = None,
     ) -> list[Added]:
         """Add URLs; those already known are left as they are, or raised when this find is better.
 
@@ -189,6 +200,8 @@ class Frontier:
             base: absolute URL that relative ones resolve against.
             depth: clicks from a seed.
             score: a score for all that bring none of their own; finite. None: computed.
+            revisit: seconds between two visits, for all that are new and bring none of their own; 0: fetch them once.
+                None: as the store's rule says.
 
         Returns:
             One verdict per item, in order.
@@ -198,7 +211,7 @@ class Frontier:
             InvalidValue: a score that is not finite, or a depth below 0.
         """
         with self._writing() as work:
-            return adding.add(work, urls, base=base, depth=depth, score=score)
+            return adding.add(work, urls, base=base, depth=depth, score=score, revisit=revisit)
 
     def lease(self, n: int = 1, *, ttl: float = 300.0, wait: bool | float = False) -> list[Lease]:
         """Claim the n best links that may be fetched now.
@@ -348,14 +361,7 @@ class Frontier:
         Raises:
             InvalidSettings: no such preset.
         """
-        try:
-            with self._writing() as work:
-                done = rekeying.rekey(work, preset, dry_run=dry_run)
-                if dry_run:
-                    raise _Undone(done)
-        except _Undone as undone:
-            return undone.result
-        return done
+        return self._tried(lambda work: rekeying.rekey(work, preset, dry_run=dry_run), keep=not dry_run)
 
     def set_host(
         self,
@@ -364,24 +370,35 @@ class Frontier:
         delay: float | None = None,
         blocked_until: float | None = None,
         max_in_flight: int | None = None,
+        group: str | None = None,
+        reset: Iterable[str] = (),
     ) -> int:
         """Set how a host is treated; what is None stays as it is.
 
         Args:
-            host: its name.
+            host: its name. Hosts that share a delay are treated as one, whichever is named.
             delay: seconds between two leases, 0 to 300; longer ones are clamped and noted.
             blocked_until: no lease before this time; 0 lifts a block.
             max_in_flight: leases at a time, 1 or more.
+            group: the name of what it shares delay, places and limits with from now on: an address, a name of yours,
+                another host. Its links, those found later included, queue there.
+            reset: names of the above that go back to what holds for any host.
 
         Returns:
-            Rows changed: 1.
+            Rows changed: 1, or 0 when there was nothing to change.
 
         Raises:
             InvalidValue: a value out of range.
         """
         with self._writing() as work:
             return operating.set_host(
-                work, host, delay=delay, blocked_until=blocked_until, max_in_flight=max_in_flight
+                work,
+                host,
+                delay=delay,
+                blocked_until=blocked_until,
+                max_in_flight=max_in_flight,
+                group=group,
+                reset=reset,
             )
 
     def set_robots(self, host: str, status: int | None, crawl_delay: float | None = None) -> int:
@@ -393,13 +410,126 @@ class Frontier:
             crawl_delay: seconds, as it asks; clamped to 300. None: it does not ask.
 
         Returns:
-            Rows changed: 1. After a status of 5xx or 429, or none, the host is deferred; other 4xx mean allowed.
+            Rows changed: 1. After a status of 5xx or 429, or none, the host is deferred, longer each time; other 4xx
+            mean allowed.
 
         Raises:
-            InvalidValue: a crawl delay that is negative or not finite.
+            InvalidValue: a crawl delay that is negative or not finite, or a status that is none.
         """
         with self._writing() as work:
-            return operating.set_robots(work, host, status, crawl_delay)
+            return robots.set_robots(work, host, status, crawl_delay)
+
+    def block(
+        self, host: str | None = None, *, pattern: str | None = None, until: float | None = None
+    ) -> int:
+        """Fetch nothing more of a host, or no URL that matches; acts at once, on every process.
+
+        Args:
+            host: no lease of it any more; its links stay in their places.
+            pattern: regular expression, searched in fetch URLs: unfinished links that match are skipped, leases of
+                them are lost, and later finds refused with the reason `blocked`.
+            until: when a host's block ends by itself, epoch seconds. None: never.
+
+        Returns:
+            Rows changed: 1 for a host, the links skipped for a pattern.
+
+        Raises:
+            InvalidValue: not exactly one of host and pattern, a pattern that is none, or one with an end.
+        """
+        with self._writing() as work:
+            if (host is None) == (pattern is None) or (pattern is not None and until is not None):
+                raise InvalidValue("give a host, with or without until, or a pattern to block")
+            if pattern is not None:
+                return requeueing.block(work, pattern)
+            end = operating.FOREVER if until is None else until
+            return operating.set_host(work, str(host), blocked_until=end)
+
+    def unblock(self, host: str | None = None, *, pattern: str | None = None) -> int:
+        """Take a block back; what a pattern skipped is queued again, unless another pattern holds it.
+
+        Returns:
+            Rows changed: 1 for a host, the links queued again for a pattern.
+
+        Raises:
+            InvalidValue: not exactly one of host and pattern, or a pattern that is not blocked.
+        """
+        with self._writing() as work:
+            if (host is None) == (pattern is None):
+                raise InvalidValue("give a host or a pattern to unblock")
+            if pattern is not None:
+                return requeueing.unblock(work, pattern)
+            return operating.set_host(work, str(host), reset=["blocked_until"])
+
+    def requeue(
+        self,
+        *,
+        reason: str | None = None,
+        host: str | None = None,
+        pattern: str | None = None,
+        state: LinkState | str = "dead",
+    ) -> int:
+        """Give links another chance that were given up, with no failure behind them.
+
+        Args:
+            reason: words that stand in their reason, such as `timeout` or `status 404`. None: any.
+            host: host of their URLs. None: any.
+            pattern: regular expression, searched in their fetch URLs. None: any.
+            state: dead or skipped.
+
+        Returns:
+            Links changed: queued, or, when they were fetched before, due for another visit. What a pattern blocks
+            stays out.
+
+        Raises:
+            InvalidValue: another state, or a pattern that is none.
+        """
+        with self._writing() as work:
+            return requeueing.requeue(work, reason=reason, host=host, pattern=pattern, state=state)
+
+    def forget(self, host: str | None = None, *, pattern: str | None = None, dry_run: bool = False) -> int:
+        """Delete links with their pages, and the parts of a site that are known by them alone.
+
+        Their ids never come back; found again, their URLs are new links. What the crawl learned from their pages
+        (term weights, link model, known passages) stays. So does how their hosts are to be treated.
+
+        Args:
+            host: all links of this host. None: of any.
+            pattern: regular expression, searched in fetch URLs. None: any.
+            dry_run: say how many there are, change nothing.
+
+        Returns:
+            Links deleted, those included that only led to them.
+
+        Raises:
+            InvalidValue: neither host nor pattern, or a pattern that is none.
+        """
+        return self._tried(lambda work: forgetting.forget(work, host=host, pattern=pattern), keep=not dry_run)
+
+    def set_revisit(self, every: float | None, *, host: str | None = None, pattern: str | None = None) -> int:
+        """Set how often known links are visited, whatever the setting `revisit` says.
+
+        Args:
+            every: seconds between two visits; 0: never again; None: as the store's rule says.
+            host: links of this host only.
+            pattern: links in whose fetch URL this regular expression is found only.
+
+        Returns:
+            Links changed.
+
+        Raises:
+            InvalidValue: a negative interval, or a pattern that is none.
+        """
+        with self._writing() as work:
+            return watching.set_revisit(work, every, host=host, pattern=pattern)
+
+    def resume(self) -> int:
+        """Go on after a stop rule ended the crawl: its counters start anew.
+
+        Returns:
+            Rows changed: 1, or 0 when no counter had begun.
+        """
+        with self._writing() as work:
+            return operating.resume(work)
 
     # -- what anyone may ask -------------------------------------------------------------------------------------
 
@@ -415,6 +545,10 @@ class Frontier:
             UnknownUrl: the store has never seen it.
         """
         return self._inspector().explain(url)
+
+    def robots(self, host: str) -> Robots:
+        """What a host's robots.txt came to, and whether that still holds."""
+        return self._inspector().robots(host)
 
     def dump(self) -> Iterator[Mapping[str, Any]]:
         """Every row that a resume must restore, in a fixed order, as `{"table": …, column: value, …}`.
@@ -441,12 +575,25 @@ class Frontier:
                     if self._memory is None or self._memory.version != version:
                         self._memory = recall(connection, version)
                     work = Work(connection, self._memory, now)
+                    timing.follow(work)
                     yield work
                     work.save()
             except BaseException:
                 # What is remembered, the owner's row included, may be what was just rolled back.
                 self._memory = self._owner = None
                 raise
+
+    def _tried(self, act: Callable[[Work], Result], *, keep: bool) -> Result:
+        """What an act comes to; unless it is to be kept, nothing of it is."""
+        found: list[Result] = []
+        try:
+            with self._writing() as work:
+                found.append(act(work))
+                if not keep:
+                    raise _Undone
+        except _Undone:
+            pass
+        return found[0]
 
     def _own(self, work: Work) -> int:
         """The owner of leases taken now; a forked child is another owner than its parent."""
@@ -457,10 +604,7 @@ class Frontier:
 
 
 class _Undone(Exception):
-    """Leaves a transaction that was tried only, with what it found."""
-
-    def __init__(self, result: Rekeyed) -> None:
-        self.result = result
+    """Leaves a transaction that was tried only."""
 
 
 def _moment(clock: Callable[[], float]) -> float:

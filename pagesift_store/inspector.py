@@ -11,13 +11,13 @@ from sqlalchemy import Connection, Table, select
 from pagesift_store.errors import Refusal, UnknownUrl
 from pagesift_store.focus.harvest import is_dry, is_proven
 from pagesift_store.focus.stats import wilson
-from pagesift_store.records import Explanation, LinkState, Status, Stop, StopReason
+from pagesift_store.records import Explanation, LinkState, Robots, Status, Stop, StopReason
 from pagesift_store.settings import Settings
 from pagesift_store.storage import schema, tables
 from pagesift_store.storage.engine import Database, identify, path_of
 from pagesift_store.storage.statements import crawl as crawl_sql
 from pagesift_store.storage.statements import questions as sql
-from pagesift_store.transactions import ending, explaining
+from pagesift_store.transactions import ending, explaining, robots
 from pagesift_store.transactions.keys import REPEATS
 from pagesift_store.transactions.work import Memory, recall
 
@@ -45,7 +45,7 @@ _ORDER: tuple[Table, ...] = (
     tables.block,
 )
 _LEFT_OUT = {
-    tables.crawl: {"store_id", "created_at", "stop_at"},
+    tables.crawl: {"store_id", "created_at", "stop_at", "moment"},
     tables.link: {"attempt", "owner_id", "lease_expires", "found_at"},
     tables.page: {"attempt", "fetched_at"},
 }
@@ -136,6 +136,11 @@ class Inspector:
         if found is None:
             raise UnknownUrl(f"the store has never seen {url!r}; add it first")
         return found
+
+    def robots(self, host: str) -> Robots:
+        """See `Frontier.robots`."""
+        with self.database.reading() as connection:
+            return robots.robots(connection, host, float(self._clock()))
 
     def dump(self) -> Iterator[Mapping[str, Any]]:
         """See `Frontier.dump`. Reads in short transactions, so that a slow reader holds nothing up."""

@@ -26,6 +26,7 @@ __all__ = [
     "Observation",
     "Page",
     "Rekeyed",
+    "Robots",
     "Status",
     "Stop",
     "StopReason",
@@ -111,6 +112,7 @@ class FoundLink:
         nofollow: the link carries `rel=nofollow`.
         score: a score of the caller's own. It takes the place of the computed one, is never rescored and never
             trains the link model. None: the score is computed.
+        revisit: seconds between two visits, if the link is new; 0: fetch it once. None: as the store's rule says.
     """
 
     href: str
@@ -118,6 +120,7 @@ class FoundLink:
     context: str = ""
     nofollow: bool = False
     score: float | None = None
+    revisit: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,6 +277,26 @@ class LinkOutcome:
     due: float | None = None
     failures: int = 0
     reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Robots:
+    """What a host's robots.txt came to when it was asked last.
+
+    Attributes:
+        host: its name.
+        status: HTTP status; None when there was no answer, or nobody asked.
+        until: when that outcome expires; None when nobody asked.
+        crawl_delay: seconds between two fetches, as it asks; None when it does not.
+        holds: the outcome is known and not older than it may be: there is no need to ask again. Never for a host that
+            shares its delay with others, because their outcomes share one place.
+    """
+
+    host: str
+    status: int | None = None
+    until: float | None = None
+    crawl_delay: float | None = None
+    holds: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

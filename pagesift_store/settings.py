@@ -55,6 +55,9 @@ class Settings:
             whole). Both survive the death of the process. Operational.
         politeness: what shares one delay: `host` (a host name) or `domain` (the last two labels of it, three where
             the last two are a public suffix such as `co.uk`).
+        host_groups: regular expressions, tried in turn on a host name (`www.` put aside) before `politeness` is asked:
+            what the first to match captures in its first group (without groups, its whole match) names what shares
+            one delay, be it a name or an address. Empty: none.
         default_delay: seconds between two leases of a host, 0 to 300. 0: none. Operational.
         max_in_flight: leases of one host at the same time, 1 or more. Operational.
         max_pages: pages fetched in all. None: no limit. Operational.
@@ -90,6 +93,7 @@ class Settings:
     route_hosts: tuple[str, ...] = _setting(())
     durability: str = _setting("full", choices=("full", "normal"), operational=True)
     politeness: str = _setting("host", choices=("host", "domain"))
+    host_groups: tuple[str, ...] = _setting(())
     default_delay: float = _setting(1.0, low=0, high=300, operational=True)
     max_in_flight: int = _setting(2, low=1, operational=True)
     max_pages: int | None = _setting(None, low=0, operational=True)

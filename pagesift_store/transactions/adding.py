@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pagesift_store.errors import InvalidUrl, InvalidValue, Refusal
 from pagesift_store.focus.model import PRIORS
 from pagesift_store.records import Added, FoundLink, Verdict
 from pagesift_store.storage.statements import crawl as crawl_sql
-from pagesift_store.transactions.admission import BATCH, Offer, admit, check_score, offer
+from pagesift_store.transactions.admission import BATCH, Offer, admit, check_revisit, check_score, offer
 from pagesift_store.transactions.signals import NO_CARRIER
 from pagesift_store.urls.parts import bare_host, site_host
 from pagesift_store.urls.reading import WebUrl, read
@@ -23,7 +24,13 @@ SEED_SCORE = sum(PRIORS)
 
 
 def add(
-    work: Work, urls: Iterable[str | FoundLink], *, base: str | None, depth: int, score: float | None
+    work: Work,
+    urls: Iterable[str | FoundLink],
+    *,
+    base: str | None,
+    depth: int,
+    score: float | None,
+    revisit: float | None,
 ) -> list[Added]:
     """The body of `Frontier.add`."""
     if isinstance(urls, str | bytes):
@@ -32,11 +39,12 @@ def add(
         raise InvalidValue(f"depth={depth!r} must be a whole number, 0 or more")
     if score is not None:
         check_score(score)
+    every = check_revisit(revisit)
     origin = None if base is None else read(base)
     verdicts: list[Added] = []
     batch: list[Offer | Added] = []
     for item in urls:
-        batch.append(_one(work, item, origin, depth, score))
+        batch.append(_one(work, item, origin, depth, score, every))
         if len(batch) == BATCH:
             verdicts += admit(work, batch)
             batch = []
@@ -44,7 +52,12 @@ def add(
 
 
 def _one(
-    work: Work, item: str | FoundLink, base: WebUrl | None, depth: int, score: float | None
+    work: Work,
+    item: str | FoundLink,
+    base: WebUrl | None,
+    depth: int,
+    score: float | None,
+    every: float | None,
 ) -> Offer | Added:
     if isinstance(item, str):
         found, seed = FoundLink(item), base is None and depth == 0
@@ -52,6 +65,9 @@ def _one(
         found, seed = item, False
     else:
         raise InvalidValue(f"{item!r} is neither a text nor a FoundLink")
+    if every is not None and found.revisit is None:
+        found = replace(found, revisit=every)
+    check_revisit(found.revisit)
     given = found.score if found.score is not None else score
     if seed and given is None:
         given = SEED_SCORE

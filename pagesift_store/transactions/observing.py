@@ -23,7 +23,7 @@ from pagesift_store.transactions import (
     rewriting,
 )
 from pagesift_store.transactions.adding import rejected
-from pagesift_store.transactions.admission import Offer, admit, offer
+from pagesift_store.transactions.admission import Offer, admit, check_revisit, offer
 from pagesift_store.transactions.leasing import accept
 from pagesift_store.transactions.places import host_of, note_language
 from pagesift_store.transactions.signals import Carrier
@@ -119,6 +119,7 @@ def check(page: Page) -> None:
     if given is not None and (not isinstance(given, int | float) or not 0.0 <= given <= 1.0):
         raise InvalidValue(f"relevance={given!r} must be a number from 0 to 1")
     for link in page.links:
+        check_revisit(link.revisit)
         if link.score is not None and (
             not isinstance(link.score, int | float) or not math.isfinite(link.score)
         ):
@@ -139,7 +140,7 @@ def digest_of(page: Page) -> bytes:
     digest.update(page.text.encode("utf-8", "surrogatepass"))
     for link in page.links:
         digest.update(
-            f"\x1e{link.href}\x1f{link.anchor}\x1f{link.context}\x1f{link.nofollow}{link.score}".encode(
+            f"\x1e{link.href}\x1f{link.anchor}\x1f{link.context}\x1f{link.nofollow}{link.score}\x1f{link.revisit}".encode(
                 "utf-8", "surrogatepass"
             )
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pagesift_store.storage.statements import lanes as sql
 from pagesift_store.transactions import limits
@@ -21,17 +21,28 @@ OVERFLOW = "/*"
 
 
 def host_of(work: Work, name: str) -> HostInfo:
-    """The row of a host with all its lanes, made when it is new."""
+    """The row that a host's links queue with and all its lanes, made when it is new."""
     known = work.memory.hosts.get(name)
     if known is None:
         row = work.first(sql.find_host(), name=name)
         if row is None:
             known = HostInfo(work.insert(sql.add_host(), name=name), 0)
+        elif row.group_id is not None:
+            known = host_of(work, work.first(sql.host_by_id(), the_host=row.group_id).name)
         else:
             known = HostInfo.stored(row)
             _read_lanes(work, known)
         work.memory.hosts[name] = known
     return known
+
+
+def own_row(work: Work, name: str) -> Any:
+    """A host's own row, whatever it queues with; made when it is new."""
+    row = work.first(sql.find_host(), name=name)
+    if row is None:
+        work.insert(sql.add_host(), name=name)
+        row = work.first(sql.find_host(), name=name)
+    return row
 
 
 def _read_lanes(work: Work, host: HostInfo) -> None:

@@ -54,10 +54,12 @@ def land(work: Work, row: Any, page: Page) -> Landing:
     urls = [hop.url for hop in hops]
     if len(set(urls)) < len(urls) or len(urls) - 1 > MOST_HOPS:
         return Landing(web, lost="redirect loop")
-    outside = not work.memory.rules.scope.admits(web)
+    rules = work.memory.rules
+    outside = not rules.scope.admits(web)
     if outside and row.seed:
         extend_scope(work, web)
         outside = False
+    outside = outside or rules.is_blocked(web.url)
     same_as = None
     seen = {key_of(work, row.key, row.url)}
     for hop in hops[1:]:
@@ -148,6 +150,7 @@ def _insert(work: Work, row: Any, web: WebUrl, key: str, digest: bytes, n: int) 
             "on_repeats": False,
             "template": template,
             "state": LinkState.DONE.value,
+            "revisit": None,
             "found_at": work.now,
         },
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -13,6 +14,7 @@ from pagesift_store.focus.text import QueryTerms
 from pagesift_store.focus.weights import coverage
 from pagesift_store.settings import Settings
 from pagesift_store.storage.prepared import Runner
+from pagesift_store.storage.statements import acts as acts_sql
 from pagesift_store.storage.statements import crawl as crawl_sql
 from pagesift_store.storage.statements import pages as pages_sql
 from pagesift_store.transactions.texts import clean
@@ -154,7 +156,11 @@ class Memory:
         return self.politeness_name(web.host)
 
     def politeness_name(self, host: str) -> str:
-        """The name of what shares a delay with a host."""
+        """The name of what shares a delay with a host, by the rules of the settings."""
+        for pattern in self.settings.host_groups:
+            found = re.search(pattern, bare_host(host))
+            if found:
+                return (found[1] if found.re.groups else found[0]) or bare_host(host)
         return registered_domain(host) if self.settings.politeness == "domain" else bare_host(host)
 
     def rewritten(self, web: WebUrl, key: str) -> str:
@@ -168,6 +174,10 @@ class Memory:
         rewritten = self.rules.key(web, rules)
         audited = rewritten != key and int.from_bytes(key_hash(key)[:4], "big") % AUDITED == 0
         return key if audited else rewritten
+
+    def outdate(self) -> None:
+        """What is remembered was changed by other means: it is read anew by the next transaction."""
+        self.version = (-1, -1)
 
     def cover(self, mask: int, weights: Weights) -> float:
         """`focus.score.coverage_by_bits` with the weights in use, remembered by mask."""
@@ -232,6 +242,7 @@ def recall(connection: Connection, version: tuple[int, int] = (0, 0)) -> Memory:
             scope=Scope(cast("ScopeKind", settings.scope), entries),
             include=settings.include,
             exclude=settings.exclude,
+            blocked=connection.execute(acts_sql.read_blocks()).scalars(),
             upgrade_https=settings.upgrade_https,
             route_hosts=frozenset(settings.route_hosts),
         ),
@@ -334,6 +345,8 @@ class Work:
         )
         counters = _counters(self.crawl)
         if counters != self._saved:
+            self.crawl.moment = self.now  # along with a change only: looking in vain must not write
+            counters = _counters(self.crawl)
             self.run(crawl_sql.save_counters(), **dict(zip(crawl_sql.COUNTERS, counters, strict=True)))
         self.memory.trim()
 

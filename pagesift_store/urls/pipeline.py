@@ -29,6 +29,7 @@ class UrlRules:
         scope: which URLs belong to the crawl; it may grow while this object is in use.
         include: regular expressions, searched in the fetch URL; when there are any, one must match.
         exclude: regular expressions; a fetch URL in which one matches is refused.
+        blocked: the same, set by the operator while the crawl goes on; they hold for seeds, too.
         upgrade_https: read http links to the same site, found on an https page, as https.
         route_hosts: hosts of single-page sites, see `read`.
 
@@ -43,6 +44,7 @@ class UrlRules:
         *,
         include: Iterable[str] = (),
         exclude: Iterable[str] = (),
+        blocked: Iterable[str] = (),
         upgrade_https: bool = True,
         route_hosts: Container[str] = (),
     ) -> None:
@@ -51,6 +53,7 @@ class UrlRules:
         self.upgrade_https = upgrade_https
         self._include = tuple(_compiled(pattern) for pattern in include)
         self._exclude = tuple(_compiled(pattern) for pattern in exclude)
+        self.blocked = tuple(_compiled(pattern) for pattern in blocked)
         self._patterned = bool(self._include or self._exclude)
         self._route_hosts = route_hosts
 
@@ -95,7 +98,13 @@ class UrlRules:
         reason = refusal(web)
         if reason is not None:
             raise InvalidUrl(web.url, reason)
+        if self.is_blocked(web.url):
+            raise InvalidUrl(web.url, Refusal.BLOCKED, "blocked by the operator")
         return web
+
+    def is_blocked(self, url: str) -> bool:
+        """Whether the operator blocked a fetch URL."""
+        return any(pattern.search(url) for pattern in self.blocked)
 
     def key(self, web: WebUrl, rewrite_rules: RewriteSet | Iterable[RewriteRule] = ()) -> str:
         """The key of a URL.

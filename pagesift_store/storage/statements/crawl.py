@@ -37,6 +37,7 @@ COUNTERS = (
     "stop_reason",
     "stop_detail",
     "stop_at",
+    "moment",
 )
 """The columns of the crawl's row that change while it goes on."""
 

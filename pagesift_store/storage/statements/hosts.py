@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Float, Select, Update, bindparam, case, literal_column, select, update
+from sqlalchemy import Float, Select, Update, bindparam, case, func, literal_column, select, update
 
 from pagesift_store.storage.tables import host, lane, link
 
@@ -18,6 +18,7 @@ SETTABLE = (
     "blocked_until",
     "robots_status",
     "robots_until",
+    "robots_failures",
     "crawl_delay",
     "note",
 )
@@ -50,6 +51,25 @@ def count_failure() -> Update:
         .values(failures=host.c.failures + 1)
         .returning(host.c.failures)
     )
+
+
+@cache
+def count_robots_failure() -> Update:
+    """Once more robots.txt could not be had; parameter `the_host`. Returns how often in a row."""
+    return (
+        update(host)
+        .where(host.c.id == bindparam("the_host"))
+        .values(robots_failures=host.c.robots_failures + 1)
+        .returning(host.c.robots_failures)
+    )
+
+
+@cache
+def robots_of() -> Select[Any]:
+    """What a host's robots.txt came to, and how many others share the row; parameter `name`."""
+    member = host.alias()
+    members = select(func.count()).select_from(member).where(member.c.group_id == host.c.id).scalar_subquery()
+    return select(host, members.label("members")).where(host.c.name == bindparam("name"))
 
 
 @cache

@@ -17,6 +17,12 @@ def find_host() -> Select[Any]:
 
 
 @cache
+def host_by_id() -> Select[Any]:
+    """A host; parameter `the_host`."""
+    return select(host).where(host.c.id == bindparam("the_host"))
+
+
+@cache
 def add_host() -> Insert:
     """A new host; parameter `name`."""
     return insert(host).values(name=bindparam("name"))
@@ -58,7 +64,6 @@ def lanes_of_host() -> Select[Any]:
         .join(subtree, subtree.c.id == lane.c.subtree_id)
         .join(cluster, cluster.c.id == lane.c.cluster_id)
         .where(lane.c.host_id == bindparam("the_host"))
-        .order_by(lane.c.id)
     )
 
 
