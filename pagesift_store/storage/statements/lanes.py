@@ -50,7 +50,7 @@ def add_part() -> Insert:
 def lanes_of_host() -> Select[Any]:
     """All lanes of a host with the keys of their parts; parameter `the_host`.
 
-    Served by the unique index on (host_id, subtree_id, cluster_id).
+    Read by the lanes' own unique index, whose first column is the host.
     """
     subtree, cluster = part.alias("subtree_part"), part.alias("cluster_part")
     return (
