@@ -84,6 +84,7 @@ def _take(work: Work, found: Head | Due, walk: Walk, ttl: float, owner_id: int) 
         walk.took(found, behind, work.now + delay)
     else:
         work.moved(LinkState.WAITING, LinkState.LEASED)
+        moves.refresh_heads(work, [found.lane_id])
         found.took(work.now + delay)
     return _lease(work, row, expires, delay)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from store_invariants import violations
 
-from pagesift_store import FailKind, FoundLink, Frontier, Lease, LeaseLost, Page
+from pagesift_store import FailKind, FoundLink, Frontier, InvalidValue, Lease, LeaseLost, Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +37,9 @@ class Wanderer:
         """Do something; returns what."""
         acts = [self.add, self.lease, self.lease, self.observe, self.observe, self.observe, self.fail]
         acts += [self.release, self.renew, self.wait, self.rescore, self.reopen, self.recover]
+        acts += [
+            self.random.choice([self.block, self.forget, self.requeue, self.watch, self.group, self.limit])
+        ]
         act = self.random.choice(acts)
         try:
             act()
@@ -80,6 +84,40 @@ class Wanderer:
 
     def recover(self) -> None:
         self.frontier.recover()
+
+    def block(self) -> None:
+        pattern = self.random.choice(("/news/", r"\?id=[12]"))
+        if self.random.random() < 0.6:
+            self.frontier.block(pattern=pattern)
+        else:
+            with contextlib.suppress(InvalidValue):  # it may not be blocked
+                self.frontier.unblock(pattern=pattern)
+
+    def forget(self) -> None:
+        if self.random.random() < 0.5:
+            self.frontier.forget(self.random.choice(HOSTS))
+        else:
+            self.frontier.forget(pattern=self.random.choice(("garden", "/visa/", "river")))
+
+    def requeue(self) -> None:
+        self.frontier.requeue(
+            host=self.random.choice((None, *HOSTS)), state=self.random.choice(("dead", "skipped"))
+        )
+
+    def watch(self) -> None:
+        self.frontier.set_revisit(self.random.choice((None, 0, 70)), host=self.random.choice((None, *HOSTS)))
+
+    def group(self) -> None:
+        host = self.random.choice(HOSTS)
+        if self.random.random() < 0.5:
+            self.frontier.set_host(host, reset=["group"])
+        else:
+            self.frontier.set_host(host, group=self.random.choice(("192.0.2.1", "c.example", "shared")))
+
+    def limit(self) -> None:
+        name = self.random.choice(("max_pages_per_host", "max_pages_per_part", "revisit"))
+        value = self.random.random() < 0.5 if name == "revisit" else self.random.choice((None, 3, 12))
+        self.frontier.configure(**{name: value})
 
     def any_lease(self) -> Lease:
         """One that was taken at some time; now and then it is kept, to be reported again."""
