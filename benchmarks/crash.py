@@ -3,10 +3,11 @@
     python benchmarks/crash.py                      # 1,000 kills of a crawl, 200 of everything else; about half an hour
     python benchmarks/crash.py --only exact --kills 100 --seed 7
 
-`exact`: one worker on fixed pages (DESIGN 5); every dump must equal that of a run that nobody disturbed, floats to the
-bit. `workers`: several at once with batches and all calls; counts must equal rows, and whatever a call acknowledged must
-be there, once. The rest: one operation, killed at a random statement or moment; the store is as before or as after, and
-doing it again brings it there. After every kill the store is checked as `pagesift-store check --all-keys` does.
+`exact`: one worker on fixed pages (DESIGN 5); every dump must equal that of a run that nobody disturbed, floats to
+the bit. `workers`: several at once with batches and all calls; counts must equal rows, and whatever a call
+acknowledged must be there, once. The rest: one operation, killed at a random statement or moment; the store is as
+before or as after, and doing it again brings it there. After every kill the store is checked as
+`pagesift-store check --all-keys` does.
 """
 
 from __future__ import annotations

@@ -69,7 +69,10 @@ def check(
     with contextlib.closing(database), begin() as connection:
         schema.require_head(connection, path)
         work = Work(connection, checking.believed(connection, path), clock())
-        checked = checking.check(work, repair=repair, all_keys=all_keys)
+        try:
+            checked = checking.check(work, repair=repair, all_keys=all_keys)
+        except UnicodeDecodeError as error:
+            raise StoreDamaged(f"{path} is damaged: a text in it cannot be read; restore a backup") from error
         if repair:
             work.save()
             _note(connection, "check", work.now, sound=checked.sound, findings=len(checked.findings))

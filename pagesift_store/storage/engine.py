@@ -248,7 +248,14 @@ class Database:
             f"wal_autocheckpoint={WAL_PAGES}",
             f"journal_size_limit={WAL_PAGES * 4096}",
         ):
-            connection.execute(f"PRAGMA {pragma}")
+            try:
+                connection.execute(f"PRAGMA {pragma}")
+            except (
+                UnicodeDecodeError
+            ) as error:  # the driver reads SQLite's message, which quotes what is in the file
+                raise StoreDamaged(
+                    f"{self.path} is damaged: its schema cannot be read; restore a backup"
+                ) from error
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -99,7 +99,7 @@ def load(connection: Connection, given: Iterable[str | bytes], now: float) -> in
         work = Work(connection, checking.believed(connection, "the export"), now)
         work.crawl.store_id = secrets.token_hex(8)
         connection.execute(tables.crawl.update().values(store_id=work.crawl.store_id))
-        moves.give_back(work, work.rows(checks_sql.unowned().rows))
+        moves.give_back(work, work.rows(checks_sql.unowned()))
         _require_sound(work)
         work.save()
     except StoreDamaged as error:

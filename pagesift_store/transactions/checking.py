@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import inspect
+from sqlalchemy.exc import InvalidRequestError
 
 from pagesift_store.errors import InvalidUrl, PagesiftError, StoreDamaged
 from pagesift_store.focus.model import FEATURES
@@ -63,7 +64,14 @@ def believed(connection: Connection, path: object, version: tuple[int, int] = (0
         return recall(connection, version)
     except PagesiftError:
         raise
-    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
+    except (
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        ArithmeticError,
+        InvalidRequestError,
+    ) as error:
         raise StoreDamaged(f"{path} holds what cannot be read ({error!r}); restore a backup") from error
 
 
@@ -78,6 +86,8 @@ def check(work: Work, *, repair: bool = False, all_keys: bool = False) -> Checke
     keys = _Keys(work, all_keys)
     findings: list[Finding] = []
     for part in (*_PARTS, Part(keys.find)):
+        if any(finding.fault is Fault.CONTENT for finding in findings):
+            break  # what follows is computed with what cannot be read
         found = list(islice(part.find(work), MOST_FINDINGS))
         if found and repair and part.mend is not None:
             part.mend(work)
@@ -170,18 +180,24 @@ def _dereference(work: Work) -> None:
 
 
 def _states(work: Work) -> Iterator[Finding]:
-    for state in (sql.unowned(), *sql.impossible()):
+    for row in work.rows(sql.unowned()):
+        yield Finding(
+            fault=Fault.STATE, where=f"link {row.id}", message="leased by an owner that does not exist"
+        )
+    for state in sql.impossible():
         for row in work.rows(state.rows):
             yield Finding(fault=Fault.STATE, where=f"{state.table} {row.id}", message=state.message)
+    last = work.first(sql.last_link()).id or 0
+    if last > work.crawl.links:
+        message = f"the next link would be given id {work.crawl.links + 1}, and {last} are taken"
+        yield Finding(fault=Fault.STATE, where="crawl", message=message)
 
 
 def _leave_states(work: Work) -> None:
-    moves.give_back(work, work.rows(sql.unowned().rows))
+    moves.give_back(work, work.rows(sql.unowned()))
     for state in sql.impossible():
-        if state.table == "crawl":  # its counters are written once, at the end
-            work.crawl.links = max(work.crawl.links, work.first(sql.last_link()).id or 0)
-        elif state.mend is not None:
-            work.connection.execute(state.mend)
+        work.connection.execute(state.mend)
+    work.crawl.links = max(work.crawl.links, work.first(sql.last_link()).id or 0)
 
 
 def _heads(work: Work) -> Iterator[Finding]:

@@ -81,7 +81,7 @@ def dump_of(store: Path) -> list[dict[str, Any]]:
 
 
 def exact(folder: Path, kills: int, seed: int) -> Tally:
-    """A crawl by one worker on fixed pages, killed and resumed until it ends: every dump must be the undisturbed one."""
+    """A crawl by one worker on fixed pages, killed and resumed: every dump must be the undisturbed one."""
     rng, tally, start = random.Random(seed), Tally("exact resume"), time.monotonic()
     calm = folder / "calm.db"
     killing.run(lambda: crawler.crawl(str(calm)))

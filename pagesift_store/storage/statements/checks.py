@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import Executable, Select, and_, bindparam, case, func, literal_column, or_, select, update
+from sqlalchemy import Select, and_, bindparam, case, func, literal_column, or_, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from pagesift_store.storage.tables import LEASED, QUEUED, REVISIT, crawl, lane, link, owner, page, upkeep
+from pagesift_store.storage.tables import LEASED, QUEUED, REVISIT, lane, link, owner, page, upkeep
 
 if TYPE_CHECKING:
     from sqlalchemy import Insert, Table, Update
@@ -93,6 +93,18 @@ def wrong_heads() -> Select[Any]:
     )
 
 
+@cache
+def unowned() -> Select[Any]:
+    """Links that are leased by nobody: nothing but their expiry would free them."""
+    lost = and_(LEASED, or_(link.c.owner_id.is_(None), link.c.owner_id.not_in(select(owner.c.id))))
+    return (
+        select(link.c.id, link.c.lane_id, link.c.visits, link.c.due_at, lane.c.host_id, lane.c.cluster_id)
+        .join(lane, lane.c.id == link.c.lane_id)
+        .where(lost)
+        .order_by(link.c.id)
+    )
+
+
 class Impossible(NamedTuple):
     """A state that no call leaves a row in.
 
@@ -100,72 +112,46 @@ class Impossible(NamedTuple):
         message: what is wrong with it.
         table: whose rows.
         rows: `id` of those that are in it.
-        mend: one statement that puts all of them right; None where that takes more.
+        mend: one statement that puts all of them right.
     """
 
     message: str
     table: str
     rows: Select[Any]
-    mend: Executable | None
+    mend: Update
 
 
-def _last_attempt() -> Any:
-    return (
+@cache
+def impossible() -> tuple[Impossible, ...]:
+    """All that one statement can put right."""
+    own_parent, own_alias = link.c.parent_id == link.c.id, link.c.alias_of == link.c.id
+    kept_owner = and_(link.c.owner_id.is_not(None), ~LEASED)
+    fetched = (
         select(func.max(page.c.attempt)).where(page.c.link_id == link.c.id).correlate(link).scalar_subquery()
+    )
+    dangling = and_(page.c.duplicate_of.is_not(None), page.c.duplicate_of.not_in(select(link.c.id)))
+    return (
+        _impossible("it is its own parent", link, own_parent, {"parent_id": None}),
+        _impossible("it is an alias of itself", link, own_alias, {"alias_of": None}),
+        _impossible("it has an owner but is not leased", link, kept_owner, {"owner_id": None}),
+        _impossible(
+            "its attempt is below that of its last fetch",
+            link,
+            link.c.attempt < fetched,
+            {"attempt": fetched},
+        ),
+        _impossible("it repeats the page of a link that is gone", page, dangling, {"duplicate_of": None}),
+        _impossible(
+            "it counts although an earlier page of its link does", page, _counted_twice(), {"counted": False}
+        ),
     )
 
 
 def _counted_twice() -> Any:
     """A page that counts although an earlier one of its link does."""
     earlier = page.alias("earlier")
-    return and_(
-        page.c.counted,
-        select(literal_column("1"))
-        .where(earlier.c.link_id == page.c.link_id, earlier.c.id < page.c.id, earlier.c.counted)
-        .exists(),
-    )
-
-
-@cache
-def unowned() -> Impossible:
-    """Links that are leased by nobody: nothing but their expiry would free them."""
-    lost = and_(LEASED, or_(link.c.owner_id.is_(None), link.c.owner_id.not_in(select(owner.c.id))))
-    rows = (
-        select(link.c.id, link.c.lane_id, link.c.visits, link.c.due_at, lane.c.host_id, lane.c.cluster_id)
-        .join(lane, lane.c.id == link.c.lane_id)
-        .where(lost)
-        .order_by(link.c.id)
-    )
-    return Impossible("leased by an owner that does not exist", "link", rows, None)
-
-
-@cache
-def impossible() -> tuple[Impossible, ...]:
-    """All others."""
-    own_parent, own_alias = link.c.parent_id == link.c.id, link.c.alias_of == link.c.id
-    kept_owner = and_(link.c.owner_id.is_not(None), ~LEASED)
-    behind = link.c.attempt < _last_attempt()
-    dangling = and_(page.c.duplicate_of.is_not(None), page.c.duplicate_of.not_in(select(link.c.id)))
-    twice = _counted_twice()
-    ahead = and_(
-        crawl.c.id == literal_column("1"), crawl.c.links < select(func.max(link.c.id)).scalar_subquery()
-    )
-    return (
-        _impossible("it is its own parent", link, own_parent, {"parent_id": None}),
-        _impossible("it is an alias of itself", link, own_alias, {"alias_of": None}),
-        _impossible("it has an owner but is not leased", link, kept_owner, {"owner_id": None}),
-        _impossible(
-            "its attempt is below that of its last fetch", link, behind, {"attempt": _last_attempt()}
-        ),
-        _impossible("it repeats the page of a link that is gone", page, dangling, {"duplicate_of": None}),
-        _impossible("it counts although an earlier page of its link does", page, twice, {"counted": False}),
-        _impossible(
-            "the next link would be given an id that is taken",
-            crawl,
-            ahead,
-            {"links": select(func.max(link.c.id)).scalar_subquery()},
-        ),
-    )
+    same = (earlier.c.link_id == page.c.link_id, earlier.c.id < page.c.id, earlier.c.counted)
+    return and_(page.c.counted, select(literal_column("1")).where(*same).exists())
 
 
 def _impossible(message: str, table: Table, where: Any, values: dict[str, Any]) -> Impossible:
