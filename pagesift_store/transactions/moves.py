@@ -83,6 +83,9 @@ def leave(work: Work, row: Any, *, answered: bool = False, visited: bool = False
         visited: a page was fetched for the first time.
     """
     work.moved(LinkState(row.state), None)
+    if row.state == LinkState.QUEUED:
+        # A late report: until its outcome is written, the links of its own page must not push it out of a full queue.
+        work.run(links_sql.set_aside(), the_id=row.id)
     places = int(row.state == LinkState.LEASED)
     if places or answered or visited:
         work.run(

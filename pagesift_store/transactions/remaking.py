@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pagesift_store.records import LinkState
 from pagesift_store.storage.statements import links as links_sql
 from pagesift_store.storage.statements import rewrites as sql
-from pagesift_store.transactions import merging, moves
+from pagesift_store.transactions import merging, moves, scoring
 from pagesift_store.transactions.keys import key_of
 from pagesift_store.transactions.places import host_of
 from pagesift_store.urls.pipeline import key_hash
@@ -50,6 +50,8 @@ def bring_back(work: Work, host: str, rule: RewriteRule) -> None:
     work.run_many(links_sql.queue_again(), [{"the_id": row.id} for row in skipped])
     work.moved(LinkState.SKIPPED, LinkState.QUEUED, len(skipped))
     moves.refresh_heads(work, (row.lane_id for row in skipped))
+    if skipped:
+        scoring.rescore_revived(work)
     for row in _reached(work, host, rule):
         _remake(work, row)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pagesift_store.errors import InvalidValue
 from pagesift_store.records import LinkState
 from pagesift_store.storage.statements import acts as sql
-from pagesift_store.transactions import choosing
+from pagesift_store.transactions import choosing, scoring
 from pagesift_store.transactions.choosing import Choice
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ def _queue(work: Work, choice: Choice) -> int:
     work.moved(None, LinkState.WAITING, fetched)
     work.moved(None, LinkState.QUEUED, found - fetched)
     choosing.refresh(work, lanes)
+    if found:
+        scoring.rescore_revived(work)
     return found
 
 

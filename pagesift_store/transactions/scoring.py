@@ -46,3 +46,9 @@ def rescore(work: Work) -> int:
     work.crawl.rescores += 1
     work.crawl.rescored += changed
     return changed
+
+
+def rescore_revived(work: Work) -> None:
+    """Links came back that no rescore has reached while they were finished: score them with the weights in use."""
+    if work.connection.execute(links_sql.rescore(score, coverage_by_bits, work.memory.weights)).rowcount:
+        work.run(lanes_sql.refresh_all_heads())

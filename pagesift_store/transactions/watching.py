@@ -8,7 +8,7 @@ from pagesift_store.focus.revisit import FIRST_INTERVAL
 from pagesift_store.records import LinkState
 from pagesift_store.storage.statements import acts as acts_sql
 from pagesift_store.storage.statements import watches as sql
-from pagesift_store.transactions import choosing, moves
+from pagesift_store.transactions import choosing, moves, scoring
 from pagesift_store.transactions.admission import check_revisit
 from pagesift_store.transactions.choosing import Choice
 
@@ -44,3 +44,5 @@ def _settle(work: Work) -> None:
     work.moved(LinkState.DONE, LinkState.WAITING, begun)
     work.run(sql.move_due(), now=work.now)
     moves.refresh_heads(work, (row.id for row in lanes))
+    if begun:
+        scoring.rescore_revived(work)

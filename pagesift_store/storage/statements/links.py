@@ -140,6 +140,12 @@ def finish() -> Update:
 
 
 @cache
+def set_aside() -> Update:
+    """A link is no longer queued, until its new state is written; parameter `the_id`."""
+    return update(link).where(link.c.id == bindparam("the_id")).values(state=literal_column("'done'"))
+
+
+@cache
 def make_alias() -> Update:
     """A known link turns out to lead to another's page; parameters `the_id`, `alias_of`."""
     return (
