@@ -11,12 +11,14 @@ import os
 import random
 import signal
 import sys
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Engine, event
 
 from pagesift_store import FoundLink, Frontier, Page, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SEED = "https://www.university.example/"
 QUERY = "student visa fees"
@@ -68,10 +70,8 @@ def page_of(url: str) -> Page:
     rng = random.Random(number)
     on_topic = SECTIONS[number % len(SECTIONS)] in ("visa", "fees") or rng.random() < 0.1
     vocabulary = (TOPIC * 3 + OTHER) if on_topic else OTHER
-    if number % 11 == 5:
-        rng_text = random.Random(number % 3)  # some pages repeat each other
-    else:
-        rng_text = rng
+    # Some pages repeat each other.
+    rng_text = random.Random(number % 3) if number % 11 == 5 else rng
     blocks = [" ".join(rng_text.choices(vocabulary, k=14)) for _ in range(6)]
     targets = {(number * 2 + 1) % PAGES, (number * 2 + 2) % PAGES, *rng.sample(range(PAGES), 6)}
     links = []

@@ -72,7 +72,6 @@ def test_c49_killed_fifty_times_and_resumed(tmp_path: Path, undisturbed: list[di
 def test_killed_in_the_middle_of_a_rescore(tmp_path: Path, undisturbed: list[dict[str, object]]) -> None:
     """The statement before the one that rescores is found by counting; the kill comes right at it."""
     store = tmp_path / "crawl.db"
-    killed = 0
     for number in (1, 3, 10):
         code = subprocess.run(
             [sys.executable, "-c", KILL_AT_RESCORE, str(CRAWLER), str(store), str(number)],
@@ -80,7 +79,6 @@ def test_killed_in_the_middle_of_a_rescore(tmp_path: Path, undisturbed: list[dic
             check=False,
         ).returncode
         assert code == -signal.SIGKILL
-        killed += 1
     assert run(store) == 0
     assert dump_of(store) == undisturbed
 
