@@ -101,17 +101,31 @@ def address(path: Path, options: str) -> str:
 
 
 def _application_id(path: Path) -> int:
-    # Immutable: no lock, no log, no file made beside it. The mark was there before the store had its name.
     try:
-        with contextlib.closing(
-            sqlite3.connect(address(path, "mode=ro&immutable=1"), uri=True)
-        ) as connection:
-            mark: int = connection.execute("PRAGMA application_id").fetchone()[0]
-            return mark
+        try:
+            # Immutable: no lock, no log, no file made beside it. The mark was there before the store had its name.
+            return _mark(path, "mode=ro&immutable=1")
+        except sqlite3.DatabaseError:
+            if not path.with_name(path.name + "-wal").exists():
+                raise
+            # A power cut may leave pages half copied from the log into the file; with the log they are whole.
+            return _mark(path, reading_mode(path))
     except sqlite3.OperationalError as error:
         raise StoreUnreachable(f"cannot read {path}: {error}; check its rights") from error
     except sqlite3.DatabaseError as error:
-        raise NotAStore(f"{path} is not a SQLite database, so it is no store; name another file") from error
+        raise _unreadable(path, error) from error
+
+
+def _mark(path: Path, mode: str) -> int:
+    with contextlib.closing(sqlite3.connect(address(path, mode), uri=True)) as connection:
+        mark: int = connection.execute("PRAGMA application_id").fetchone()[0]
+        return mark
+
+
+def _unreadable(path: Path, error: sqlite3.DatabaseError) -> StoreError:
+    if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_CORRUPT:
+        return StoreDamaged(f"{path} is damaged: {error}; restore a backup")
+    return NotAStore(f"{path} is not a SQLite database, so it is no store; name another file")
 
 
 class Database:
