@@ -841,6 +841,12 @@ def upgrade() -> None:
         sa.Column("template", sa.BigInteger(), nullable=True),
         sa.Column("text_hash", sa.BigInteger(), nullable=True, comment="NULL: too short to compare"),
         sa.Column("blank_hash", sa.BigInteger(), nullable=True, comment="the same with digits left out"),
+        sa.Column(
+            "short_hash",
+            sa.BigInteger(),
+            nullable=True,
+            comment="of a text too short for that; tells changes only",
+        ),
         sa.Column("etag", sa.Text(), nullable=True),
         sa.Column("last_modified", sa.Text(), nullable=True),
         sa.Column(

@@ -11,7 +11,7 @@ from hashlib import blake2b
 from pagesift_store.focus.stats import wilson
 from pagesift_store.focus.text import fold
 
-__all__ = ["MIN_TEXT", "blank_hash", "digest64", "hashes", "is_demoted", "squeeze", "text_hash"]
+__all__ = ["MIN_TEXT", "blank_hash", "digest64", "hashes", "is_demoted", "short_hash", "squeeze", "text_hash"]
 
 MIN_TEXT = 200
 """Characters, white space squeezed, below which a text has no hash: empty shells are all alike."""
@@ -53,6 +53,15 @@ def blank_hash(text: str) -> int | None:
         Signed 64-bit hash; None when the text has fewer than 200 characters, its digits counted.
     """
     return hashes(fold(text))[1]
+
+
+def short_hash(text: str) -> int:
+    """The hash of a text of any length: short ones are too alike to be repeats, yet each may change.
+
+    Args:
+        text: main text of a page.
+    """
+    return digest64(squeeze(fold(text)).encode("utf-8", "surrogatepass"))
 
 
 def hashes(folded: str) -> tuple[int | None, int | None]:

@@ -17,6 +17,7 @@ from pagesift_store.transactions import ending, moves
 from pagesift_store.transactions.again import Again, Due
 from pagesift_store.transactions.heads import Fruitful, Walk, read_fruitful
 from pagesift_store.transactions.keys import key_of
+from pagesift_store.transactions.texts import restored
 
 if TYPE_CHECKING:
     from pagesift_store.transactions.work import Work
@@ -106,7 +107,7 @@ def _lease(work: Work, row: Any, expires: float, delay: float) -> Lease:
         work.crawl.revisits += 1
         known = work.first(sql.validators(), the_id=row.id)
         if known is not None:
-            etag, last_modified = known
+            etag, last_modified = restored(known.etag), restored(known.last_modified)
     if row.parent_id is not None:
         parent_url = work.first(sql.url_of(), the_id=row.parent_id).url
     return Lease(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pagesift_store.errors import InvalidUrl, InvalidValue, Refusal
 from pagesift_store.focus.analysis import Analysis, analyse
+from pagesift_store.focus.fingerprint import short_hash
 from pagesift_store.records import Added, FailKind, FoundLink, Lease, LinkState, Observation, Page
 from pagesift_store.storage.statements import hosts as hosts_sql
 from pagesift_store.storage.statements import pages as pages_sql
@@ -27,7 +28,7 @@ from pagesift_store.transactions.admission import Offer, admit, check_revisit, o
 from pagesift_store.transactions.leasing import accept
 from pagesift_store.transactions.places import host_of, note_language
 from pagesift_store.transactions.signals import Carrier
-from pagesift_store.transactions.texts import clean
+from pagesift_store.transactions.texts import clean, escaped
 from pagesift_store.urls.reading import WebUrl, read
 from pagesift_store.urls.shapes import is_furniture, language_candidate
 from pagesift_store.urls.words import url_text
@@ -206,9 +207,9 @@ def _unchanged(work: Work, row: Any, page: Page, digest: bytes) -> Observation:
             "counted": False,
             "changed": False,
             "interval": interval,
-            "etag": page.etag if page.etag is not None else kept.get("etag"),
+            "etag": escaped(page.etag) if page.etag is not None else kept.get("etag"),
             "last_modified": (
-                page.last_modified if page.last_modified is not None else kept.get("last_modified")
+                escaped(page.last_modified) if page.last_modified is not None else kept.get("last_modified")
             ),
         },
     )
@@ -296,7 +297,9 @@ def _finish(work: Work, outcome: Outcome) -> tuple[LinkState, float | None]:
     """The link is done, or waits for its next visit; the page joins the history."""
     row, page = outcome.row, outcome.page
     known = work.first(pages_sql.last_page(), the_link=row.id) if row.visits else None
-    changed = known is not None and known.text_hash != outcome.analysis.text_hash
+    short = short_hash(page.text) if outcome.analysis.text_hash is None else None
+    found = (outcome.analysis.text_hash, short)
+    changed = known is not None and (known.text_hash, known.short_hash) != found
     interval = revisiting.interval(work, row, known, changed=changed)
     work.run(
         pages_sql.add_page(),
@@ -317,8 +320,9 @@ def _finish(work: Work, outcome: Outcome) -> tuple[LinkState, float | None]:
             "template": outcome.repeat.template,
             "text_hash": outcome.analysis.text_hash,
             "blank_hash": outcome.analysis.blank_hash,
-            "etag": page.etag and clean(page.etag),
-            "last_modified": page.last_modified and clean(page.last_modified),
+            "short_hash": short,
+            "etag": escaped(page.etag),
+            "last_modified": escaped(page.last_modified),
             "interval": interval,
             "title": clean(page.title[:MOST_TITLE]),
             "language": page.language and clean(page.language[:35]),

@@ -37,7 +37,7 @@ def _settle(work: Work) -> None:
     settings = work.settings
     lanes = work.rows(acts_sql.chosen_by_lane())
     first = min(max(FIRST_INTERVAL, settings.revisit_min), settings.revisit_max)
-    watched = {"watched": settings.revisit}
+    watched = {"watched": int(settings.revisit)}
     done = work.run(sql.end(), **watched)
     work.moved(LinkState.WAITING, LinkState.DONE, done)
     begun = work.run(sql.begin(), **watched, now=work.now, first=first)

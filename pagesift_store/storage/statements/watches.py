@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Float, Update, and_, bindparam, case, func, literal_column, or_, select, update
+from sqlalchemy import Float, Update, bindparam, case, func, literal_column, select, update
 
 from pagesift_store.storage.statements.acts import chosen
 from pagesift_store.storage.tables import REVISIT, link, page
@@ -15,9 +15,8 @@ _ZERO: Any = literal_column("0")
 
 
 def _watched() -> Any:
-    """Whether a link is to be visited again; parameter `watched`: what the store's rule says."""
-    by_rule = and_(link.c.revisit.is_(None), bindparam("watched") == literal_column("true"))
-    return or_(link.c.revisit > _ZERO, by_rule)
+    """Whether a link is to be visited again; parameter `watched`: what the store's rule says, 1 or 0."""
+    return func.coalesce(link.c.revisit, bindparam("watched")) > _ZERO
 
 
 def _last_visit() -> Any:
