@@ -24,7 +24,8 @@ def next_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[
     def add(body: str) -> Path:
         folder = tmp_path / "versions"
         folder.mkdir()
-        source = f"import os, signal\nfrom alembic import op\nrevision = {NEXT!r}\ndown_revision = {schema.HEAD!r}\n"
+        source = "import os, signal\nimport sqlalchemy as sa\nfrom alembic import op\n"
+        source += f"revision = {NEXT!r}\ndown_revision = {schema.HEAD!r}\n"
         (folder / "next.py").write_text(f"{source}\ndef upgrade():\n    {body}\n")
         migrations: Any = files("pagesift_store.migrations")
         script = ScriptDirectory(migrations, version_locations=[migrations / "versions", folder])
