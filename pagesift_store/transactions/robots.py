@@ -40,6 +40,7 @@ def set_robots(work: Work, name: str, status: int | None, asked: float | None) -
         values |= {"robots_until": work.now + ROBOTS_AGE, "robots_failures": 0}
     if status is not None:
         work.run(sql.forgive(), the_host=host)
+    work.crawl.moment = work.now  # by which a clock that goes back is known; no counter changes here
     return set_columns(work, host, values)
 
 
