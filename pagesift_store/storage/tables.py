@@ -362,7 +362,9 @@ page = Table(
     Column("template", BigInteger, nullable=True),
     Column("text_hash", BigInteger, nullable=True, comment="NULL: too short to compare"),
     Column("blank_hash", BigInteger, nullable=True, comment="the same with digits left out"),
-    Column("short_hash", BigInteger, nullable=True, comment="of a text too short for that; tells changes only"),
+    Column(
+        "short_hash", BigInteger, nullable=True, comment="of a text too short for that; tells changes only"
+    ),
     Column("etag", Text, nullable=True),
     Column("last_modified", Text, nullable=True),
     Column("interval", Float(53), nullable=True, comment="seconds to the next visit; NULL: none is planned"),
