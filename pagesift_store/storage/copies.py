@@ -49,17 +49,20 @@ def copy(source: Path, target: Path) -> None:
     ):
         # All at once: a copy in steps begins anew whenever another process has written. Readers block nobody.
         from_store.backup(to)
-        to.execute("PRAGMA user_version=0")
-    _sync(target)
+    _write_seal(target, 0)
 
 
 def seal(path: Path) -> None:
     """Write a checksum of the whole file into its header, so that a single bit that changes later is noticed."""
+    _write_seal(path, _checksum(path))
+
+
+def _write_seal(path: Path, value: int) -> None:
     with path.open("r+b") as file:
-        checksum = _checksum(path)
         file.seek(SEAL_AT)
-        file.write(checksum.to_bytes(4, "big"))
-    _sync(path)
+        file.write(value.to_bytes(4, "big"))
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def verify(path: Path) -> Content:
@@ -73,7 +76,7 @@ def verify(path: Path) -> Content:
         StoreMissing, StoreEmpty, NotAStore, StoreUnreachable: it is no store.
         SchemaTooNew: it is of a later release.
     """
-    identify(path)
+    identify(path, shared=False)
     with translated(path), _opened(path, "mode=ro&immutable=1") as connection:
         stored = connection.execute("PRAGMA user_version").fetchone()[0] & 0xFFFFFFFF
         if stored and stored != _checksum(path):
@@ -283,11 +286,3 @@ def _translated_copy(source: Path, target: Path) -> Iterator[None]:
         if target.parent.is_dir():
             raise
         raise StoreUnreachable(f"cannot create {target}: there is no such folder; make it first") from error
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -68,11 +68,15 @@ def path_of(store: str | os.PathLike[str]) -> Path:
     return Path(text).absolute()
 
 
-def identify(path: Path) -> None:
+def identify(path: Path, *, shared: bool = True) -> None:
     """Refuse what cannot be a store, touching nothing.
 
     The mark is read through SQLite: to open and close the file by ourselves would drop every lock that this process
     holds on it, whoever took it (https://www.sqlite.org/howtocorrupt.html, 2.2).
+
+    Args:
+        path: the file.
+        shared: it is to be used, so that its processes must share memory; a backup that is read needs none.
 
     Raises:
         StoreMissing: there is no file.
@@ -92,7 +96,8 @@ def identify(path: Path) -> None:
         raise StoreEmpty(f"{path} is empty; remove it to create a store there, or restore a backup")
     if _application_id(path) != APPLICATION_ID:
         raise NotAStore(f"{path} is a SQLite database of another program; name another file")
-    require_shared_memory(path)
+    if shared:
+        require_shared_memory(path)
 
 
 def address(path: Path, options: str) -> str:
@@ -106,9 +111,8 @@ def _application_id(path: Path) -> int:
             # Immutable: no lock, no log, no file made beside it. The mark was there before the store had its name.
             return _mark(path, "mode=ro&immutable=1")
         except sqlite3.DatabaseError:
-            if not path.with_name(path.name + "-wal").exists():
-                raise
-            # A power cut may leave pages half copied from the log into the file; with the log they are whole.
+            # While the log is copied into the file, and after a power cut or a kill in the middle of that, its pages
+            # are whole only together with the log.
             return _mark(path, reading_mode(path))
     except sqlite3.OperationalError as error:
         raise StoreUnreachable(f"cannot read {path}: {error}; check its rights") from error

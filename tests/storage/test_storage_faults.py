@@ -426,3 +426,23 @@ def test_c38_the_log_is_cut_back_after_a_large_transaction(
     with frontier()._writing() as work:
         limit = work.connection.exec_driver_sql("PRAGMA journal_size_limit").scalar_one()
     assert limit == 16_000 * 4_096
+
+
+def test_a_store_is_recognised_while_its_log_is_copied_into_it(
+    frontier: Callable[..., Frontier], store: Path, tmp_path: Path
+) -> None:
+    """A process that opened in the middle of another's checkpoint took the store for no database."""
+    opened = frontier()
+    opened.add([f"https://a.example/{i}" for i in range(300)])
+    half, log = tmp_path / "half.db", (tmp_path / "crawl.db-wal").read_bytes()
+    pages = {  # page number → content, as the log has them
+        int.from_bytes(log[at : at + 4], "big"): log[at + 24 : at + 24 + 4096]
+        for at in range(32, len(log), 4120)
+    }
+    content = bytearray(store.read_bytes())
+    content[:4096] = pages[1]  # the first page tells of a length that the file does not have yet
+    half.write_bytes(content)
+    (tmp_path / "half.db-wal").write_bytes(log)
+    with Frontier.open(half) as other:
+        assert other.status().counts[LinkState.QUEUED] == 300
+    assert upkeep.check(half).sound

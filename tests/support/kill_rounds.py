@@ -285,9 +285,12 @@ def _look_after(tally: Tally, store: Path, name: str, known: tuple[Any, Any]) ->
             store.unlink()
         store.touch()
     elif before is not None:
-        if dump_of(store) not in known:
-            tally.differing.append(f"{name}: neither before nor after")
+        state = dump_of(store)
         tally.look(store)
+        if state not in known:
+            tally.differing.append(f"{name}: neither before nor after")
+        if state == after != before:
+            return  # it is done; some operations count how often they were asked for
     target = store.with_suffix(".backup")
     try:
         upkeep.copies.verify(target)

@@ -25,7 +25,7 @@ from pagesift_store import (
     WrongStore,
     upkeep,
 )
-from pagesift_store.storage import copies
+from pagesift_store.storage import copies, filesystem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -255,3 +255,19 @@ def test_c77_a_vacuum_looks_for_room_first(filled: Path, monkeypatch: pytest.Mon
     with pytest.raises(StoreFull, match="has 1 bytes free"):
         upkeep.vacuum(filled, full=True)
     assert filled.read_bytes() == before
+
+
+def test_c04_backups_may_be_on_a_network_share(
+    filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody works in a backup, so that it needs no shared memory."""
+    share, mounts = tmp_path / "share", tmp_path / "mounts"
+    share.mkdir()
+    mounts.write_text(f"1 0 8:1 / / rw - ext4 /dev/sda rw\n2 1 0:40 / {share} rw - nfs4 server:/x rw\n")
+    monkeypatch.setattr(filesystem, "MOUNTS", mounts)
+    upkeep.backup(filled, share / "backup.db")
+    assert os.listdir(share) == ["backup.db"]
+    with pytest.raises(StoreUnreachable, match="network file system"):
+        Frontier.open(share / "backup.db")
+    upkeep.restore(share / "backup.db", tmp_path / "restored.db")
+    assert dump(tmp_path / "restored.db") == dump(filled)
