@@ -237,6 +237,8 @@ OPERATIONS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object] |
     "repair": (lambda store: upkeep.check(store, repair=True), damage),
     "import": (_import, None),
     "requeue": (_frontier(lambda frontier: frontier.requeue(state="dead")), None),
+    "forget": (_frontier(lambda frontier: frontier.forget(pattern="/visa/")), None),
+    "block": (_frontier(lambda frontier: frontier.block(pattern="/library/")), None),
 }
 """Name → (what is killed, what is done to the store before)."""
 

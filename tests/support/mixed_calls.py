@@ -9,7 +9,7 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from pagesift_store import FailKind, FoundLink, Frontier, Lease, LeaseLost, Page, Settings
+from pagesift_store import FailKind, FoundLink, Frontier, InvalidValue, Lease, LeaseLost, Page, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,8 +39,9 @@ class Worker:
         self.leases: list[Lease] = []
         self.calls = 0
         self._acts = [
-            *[self.add] * 2, *[self.lease] * 4, *[self.observe] * 8, self.fail, self.release, self.renew,
-            self.rescore, self.recover, self.ask, self.set_host, self.configure, self.reopen, self.set_robots,
+            *[self.add] * 4, *[self.lease] * 8, *[self.observe] * 16, *[self.fail] * 2, *[self.release] * 2,
+            *[self.renew] * 2, self.rescore, self.recover, *[self.ask] * 2, self.set_host, self.configure, self.reopen,
+            self.set_robots, self.requeue, self.block, self.set_revisit, self.resume,
         ]  # fmt: skip
 
     def step(self) -> None:
@@ -121,6 +122,28 @@ class Worker:
     def configure(self) -> None:
         """Change an operational setting, one that the store is not opened with."""
         self.frontier.configure(rescore_drift=self.random.choice((0.01, 0.01)))
+
+    def requeue(self) -> None:
+        """Give what was given up another chance."""
+        self.frontier.requeue(host=self.random.choice(HOSTS))
+
+    def block(self) -> None:
+        """Refuse some URLs, and take that back."""
+        word = self.random.choice(WORDS)
+        self.frontier.block(pattern=f"/{word}/")
+        try:
+            self.frontier.unblock(pattern=f"/{word}/")
+        except InvalidValue:  # another worker took it back
+            self.note("unblocked")
+
+    def set_revisit(self) -> None:
+        """Have some pages visited again, or no more."""
+        every = self.random.choice((0, 3_600, None))
+        self.frontier.set_revisit(every, pattern=f"/{self.random.choice(WORDS)}/")
+
+    def resume(self) -> None:
+        """Go on whatever a stop rule says."""
+        self.frontier.resume()
 
     def reopen(self) -> None:
         """Close, and open again; leases of this process come back."""

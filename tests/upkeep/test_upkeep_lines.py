@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from store_invariants import violations
 
 from pagesift_store import Frontier, InvalidExport, PagesiftError, StoreExists, upkeep
+from pagesift_store.storage import tables
+from pagesift_store.transactions import carrying
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -197,3 +199,8 @@ def test_whatever_lines_come_they_make_a_sound_store_or_none(
         frontier.status()
         frontier.lease(3)
     store.unlink()
+
+
+def test_every_table_is_carried() -> None:
+    """But the owners of leases, who belong to one machine."""
+    assert {table.name for table in carrying.CARRIED} == set(tables.metadata.tables) - {"owner"}
