@@ -6,7 +6,7 @@
 `exact`: one worker on fixed pages (DESIGN 5); every dump must equal that of a run that nobody disturbed, floats to
 the bit. `workers`: several at once with batches and all calls; counts must equal rows, and whatever a call
 acknowledged must be there, once. The rest: one operation, killed at a random statement or moment; the store is as
-before or as after, and doing it again brings it there. `power-full`, `power-normal`: what a disk holds after a power cut
+before or as after, and doing it again brings it there. `power-full`, `power-normal`: what a power cut leaves on a disk
 (see `tests/support/power_cuts.py`). After every kill and cut the store is checked as `pagesift-store check --all-keys`
 does.
 """
