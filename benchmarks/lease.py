@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 HOSTS = 200
+MANY_HOSTS = 1_000
+LINKS_OF_EACH = 20
+"""Hosts beside one that rests, and the links that each of them has."""
+
 AT_ONCE = 10
 RESTING_HOST = "resting-place.org"
 """Has better links than any other host, where it has any."""
@@ -40,15 +44,16 @@ class Leasing:
         self._now = now
         self.spent = Spent()
 
-    def call(self, *, keep: bool) -> None:
-        """Lease ten links, timed; then keep them, or give them back."""
-        self._now[0] += 1.0
+    def call(self, *, keep: bool, after: float = 1.0) -> list[str]:
+        """Lease ten links after so many seconds, timed; then keep them, or give them back. Returns their hosts."""
+        self._now[0] += after
         with self.spent.timed():
             found = self._frontier.lease(AT_ONCE)
         if len(found) != AT_ONCE:
             raise SystemExit(f"{len(found)} leases, {AT_ONCE} were due")
         for lease in () if keep else found:
             self._frontier.release(lease)
+        return [lease.url.split("/")[2] for lease in found]
 
 
 @contextlib.contextmanager
@@ -175,12 +180,16 @@ def behind_done(done: int, calls: int) -> Figure:
 
 def behind_resting_host(queued: int, resting: int, calls: int) -> Figure:
     """`lease(10)` where the best links are those of a host that rests, and where they are not there, in turns."""
-    base = spread_store(queued)
+    base = derived(f"{named(MANY_HOSTS)}-hosts", spread_store(queued), spread_further)
     more = derived(f"resting-{named(resting)}", base, lambda store: rest_in_front(store, resting))
     with leasing(more, rest=True) as one, leasing(base) as other:
         for _ in range(calls):
-            one.call(keep=True)
+            if RESTING_HOST in one.call(keep=True):
+                raise SystemExit(f"{RESTING_HOST} rests and was leased from")
             other.call(keep=True)
+        if one.call(keep=True, after=300.0).count(RESTING_HOST) != 1:
+            raise SystemExit(f"{RESTING_HOST} is ready and its best link was not leased, or more than that")
+        del one.spent.cpu_laps[calls:], one.spent.laps[calls:]
     times = ratios(one.spent.cpu_laps, other.spent.cpu_laps)
     return Figure(
         name=f"lease({AT_ONCE}), {named(queued)} queued behind {named(resting)} of a host that rests",
@@ -188,7 +197,23 @@ def behind_resting_host(queued: int, resting: int, calls: int) -> Figure:
         unit="ms",
         cpu_ms=one.spent.cpu / calls * 1e3,
         note=f"{number(times)} × the processor time without it, {number(milliseconds(other.spent))} ms",
+        **at_most(times, 1.5, "× without it"),
     )
+
+
+def spread_further(store: Path) -> None:
+    """Add many hosts, each with a few links."""
+    with Frontier.open(store) as frontier:
+        for number in range(LINKS_OF_EACH):
+            frontier.add(
+                [
+                    FoundLink(
+                        f"https://host{i:04d}.org/page/n{number:03d}", score=workload.given_score(i + number)
+                    )
+                    for i in range(MANY_HOSTS)
+                ],
+                depth=1,
+            )
 
 
 def rest_in_front(store: Path, resting: int) -> None:

@@ -150,6 +150,13 @@ _listing(
     "List the hosts by pages fetched, with their politeness.",
 )
 _listing(
+    "blocks",
+    Inspector.blocks,
+    "pattern",
+    "List the patterns of URLs that were blocked.",
+    usual=_ALL,
+)
+_listing(
     "leases",
     Inspector.leases,
     "id url attempt owner pid expires",

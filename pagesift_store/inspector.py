@@ -212,6 +212,11 @@ class Inspector:
         with self.database.reading() as connection:
             return _rows(connection, sql.hosts(most))
 
+    def blocks(self, most: int | None = None) -> list[dict[str, Any]]:
+        """Patterns of URLs that an operator blocked."""
+        with self.database.reading() as connection:
+            return _rows(connection, sql.blocks(most))
+
     def leases(self, most: int | None = None) -> list[dict[str, Any]]:
         """What is leased, first to expire first: id, url, attempt, owner, pid, expires."""
         with self.database.reading() as connection:

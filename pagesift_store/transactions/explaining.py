@@ -27,6 +27,7 @@ _FACTS = (
     "failures",
     "failures_total",
     "due_at",
+    "revisit",
     "lease_expires",
     "reason",
     "found_at",
@@ -114,6 +115,8 @@ def _why(memory: Memory, row: Any, place: Any, now: float) -> str:
 def _why_queued(memory: Memory, row: Any, place: Any, now: float) -> str:
     places = place.max_in_flight or memory.settings.max_in_flight
     lane = _lane(memory, place)
+    if place.shut:
+        return "queued; its host or its subtree has all the pages that a limit allows"
     if place.blocked_until is not None and place.blocked_until > now:
         return f"queued; its host {place.host} is blocked"
     if place.ready_at > now:

@@ -242,6 +242,7 @@ def test_c32_a_full_host_leaves_the_others_alone(
     opened.add(scored(5.0, host="c.example"))
     opened.add([FoundLink(f"{A}/another/folder/x")])
     assert [lease.url for lease in opened.lease(9)] == ["https://c.example/0"]
+    assert "that a limit allows" in opened.explain(f"{A}/another/folder/x").why
     assert violations(store) == []
 
 

@@ -72,7 +72,7 @@ class Wanderer:
             self.frontier.renew(self.any_lease())
 
     def wait(self) -> None:
-        self.clock.forward(self.random.choice((0.5, 2, 100, 4_000)))
+        self.clock.forward(self.random.choice((0.5, 2, 100, 4_000, -100_000)))
 
     def rescore(self) -> None:
         self.frontier.rescore()

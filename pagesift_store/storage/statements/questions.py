@@ -10,6 +10,7 @@ from sqlalchemy import Select, Table, and_, bindparam, func, literal_column, or_
 from pagesift_store.storage.tables import (
     LEASED,
     QUEUED,
+    block,
     host,
     lane,
     link,
@@ -77,6 +78,11 @@ def parts(most: int | None) -> Select[Any]:
 def hosts(most: int | None) -> Select[Any]:
     """Hosts by pages."""
     return select(host).order_by(host.c.pages.desc(), host.c.id).limit(most)
+
+
+def blocks(most: int | None) -> Select[Any]:
+    """Patterns of URLs that are refused, oldest first."""
+    return select(block.c.pattern).order_by(block.c.id).limit(most)
 
 
 def leased(most: int | None) -> Select[Any]:
@@ -188,6 +194,7 @@ def lane_of_link() -> Select[Any]:
             cluster.c.hits.label("cluster_hits"),
             cluster.c.scheduled.label("cluster_scheduled"),
             lane.c.head_id,
+            lane.c.shut,
         )
         .select_from(lane)
         .join(host, host.c.id == lane.c.host_id)
