@@ -126,6 +126,8 @@ def place(draft: Path, path: Path, keep: int) -> Path | None:
             spare = schema.draft_of(path)
             os.link(path, spare)
             spare.replace(older)
+            # A kill after this line once left one file under both names: renaming one to the other does nothing.
+            spare.unlink(missing_ok=True)
         elif newer.exists():
             newer.replace(older)
     draft.replace(path)

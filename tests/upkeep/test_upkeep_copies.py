@@ -88,6 +88,17 @@ def test_older_backups_move_on(filled: Path, tmp_path: Path) -> None:
     assert upkeep.content(names[1])[0] == found[1]
 
 
+def test_a_backup_after_one_that_was_killed_while_names_moved_on_leaves_nothing(
+    filled: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "backup.db"
+    upkeep.backup(filled, target)
+    os.link(target, tmp_path / "backup.db.1")
+    upkeep.backup(filled, target)
+    assert set(os.listdir(tmp_path)) == {filled.name, "backup.db", "backup.db.1"}
+    assert not target.samefile(tmp_path / "backup.db.1")
+
+
 def test_c15_a_bad_backup_is_named_and_so_is_the_one_before_it(filled: Path, tmp_path: Path) -> None:
     target, place = tmp_path / "backup.db", tmp_path / "restored.db"
     upkeep.backup(filled, target)
