@@ -50,7 +50,18 @@ def test_every_command_and_option_is_explained_and_in_the_page(name: str) -> Non
 
 
 def test_listings_have_formats_and_a_limit() -> None:
-    listings = {"queue", "parts", "terms", "model", "hosts", "leases", "pages", "refusals", "templates", "traps"}
+    listings = {
+        "queue",
+        "parts",
+        "terms",
+        "model",
+        "hosts",
+        "leases",
+        "pages",
+        "refusals",
+        "templates",
+        "traps",
+    }
     for name in listings:
         options = {param.name for param in COMMANDS[f"pagesift-store inspect {name}"].params}
         assert {"form", "limit"} <= options
