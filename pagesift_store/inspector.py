@@ -26,24 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Inspector"]
 
-_ORDER: tuple[Table, ...] = (
-    tables.crawl,
-    tables.term,
-    tables.pair,
-    tables.posterior,
-    tables.host,
-    tables.scope,
-    tables.part,
-    tables.lane,
-    tables.link,
-    tables.page,
-    tables.template,
-    tables.rewrite_rule,
-    tables.rewrite_pair,
-    tables.passage,
-    tables.refusal,
-    tables.block,
-)
 _LEFT_OUT = {
     tables.crawl: {"store_id", "created_at", "stop_at", "moment"},
     tables.link: {"attempt", "owner_id", "lease_expires", "found_at"},
@@ -144,7 +126,7 @@ class Inspector:
 
     def dump(self) -> Iterator[Mapping[str, Any]]:
         """See `Frontier.dump`. Reads in short transactions, so that a slow reader holds nothing up."""
-        for table in _ORDER:
+        for table in tables.LASTING:
             keep = [column for column in table.c if column.name not in _LEFT_OUT.get(table, set())]
             for row in self._paged(table, keep):
                 yield {"table": table.name} | row

@@ -466,6 +466,29 @@ upkeep = Table(
     CheckConstraint("kind IN ('check', 'backup', 'vacuum')", name="kind"),
 )
 
+LASTING: tuple[Table, ...] = (
+    crawl,
+    term,
+    pair,
+    posterior,
+    host,
+    scope,
+    part,
+    lane,
+    link,
+    page,
+    template,
+    rewrite_rule,
+    rewrite_pair,
+    passage,
+    refusal,
+    block,
+)
+"""What a crawl is made of, in an order in which what is referred to comes first.
+
+Left out: the owners of leases, which belong to one machine, and the upkeep of one file.
+"""
+
 VIEWS = {
     "v_queue": """
         SELECT link.id, link.score, link.url, host.name AS host, subtree.key AS subtree, cluster.key AS cluster,

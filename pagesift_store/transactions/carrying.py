@@ -29,26 +29,8 @@ FORMAT = "pagesift-store"
 VERSION = 1
 """Of the form; a later one says how older lines are read."""
 
-CARRIED: tuple[Table, ...] = (
-    tables.crawl,
-    tables.term,
-    tables.pair,
-    tables.posterior,
-    tables.host,
-    tables.scope,
-    tables.part,
-    tables.lane,
-    tables.link,
-    tables.page,
-    tables.template,
-    tables.rewrite_rule,
-    tables.rewrite_pair,
-    tables.passage,
-    tables.refusal,
-    tables.block,
-    tables.upkeep,
-)
-"""All tables but the owners of leases, which belong to one machine; what is referred to comes first."""
+CARRIED = (*tables.LASTING, tables.upkeep)
+"""All tables but the owners of leases; what is referred to comes first."""
 
 _DROPPED = {"link": {"owner_id", "lease_expires"}}
 _TABLES = {table.name: table for table in CARRIED}
