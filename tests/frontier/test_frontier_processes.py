@@ -116,6 +116,7 @@ WAITING = """
 import signal, sys
 from pagesift_store import Frontier
 frontier = Frontier.open(sys.argv[1], worker="waits")
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job inherits that it is ignored
 if sys.argv[2] == "stops":
     signal.signal(signal.SIGTERM, lambda *_: frontier.stop())
 print("waits", flush=True)
