@@ -90,14 +90,19 @@ def offer(
     return Offer(web, key, key != plain, key_hash(key), found, carrier, depth, given, seed, parent_id)
 
 
-def check_score(value: Any) -> float:
+def check_score(value: Any, href: str = "") -> float:
     """A score of the caller's own: any finite number.
+
+    Args:
+        value: what was given.
+        href: the link that it was given for, to be named; "" for none in particular.
 
     Raises:
         InvalidValue: NaN, an infinity, or no number.
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise InvalidValue(f"score={value!r} must be a finite number; higher is better")
+        whose = f" of the link {href[:200]!r}" if href else ""
+        raise InvalidValue(f"score={value!r}{whose} must be a finite number; higher is better")
     return float(value)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -24,7 +23,7 @@ from pagesift_store.transactions import (
     rewriting,
 )
 from pagesift_store.transactions.adding import rejected
-from pagesift_store.transactions.admission import Offer, admit, check_revisit, offer
+from pagesift_store.transactions.admission import Offer, admit, check_revisit, check_score, offer
 from pagesift_store.transactions.leasing import accept
 from pagesift_store.transactions.places import host_of, note_language
 from pagesift_store.transactions.signals import Carrier
@@ -117,16 +116,14 @@ def check(page: Page) -> None:
     if isinstance(page.status, bool) or not isinstance(page.status, int) or not 100 <= page.status <= 599:
         raise InvalidValue(f"status={page.status!r} must be an HTTP status from 100 to 599")
     given = page.relevance
-    if given is not None and (not isinstance(given, int | float) or not 0.0 <= given <= 1.0):
+    if given is not None and (
+        isinstance(given, bool) or not isinstance(given, int | float) or not 0.0 <= given <= 1.0
+    ):
         raise InvalidValue(f"relevance={given!r} must be a number from 0 to 1")
     for link in page.links:
         check_revisit(link.revisit)
-        if link.score is not None and (
-            not isinstance(link.score, int | float) or not math.isfinite(link.score)
-        ):
-            raise InvalidValue(
-                f"score={link.score!r} of the link {link.href[:200]!r} must be a finite number; higher is better"
-            )
+        if link.score is not None:
+            check_score(link.score, link.href)
 
 
 def digest_of(page: Page) -> bytes:

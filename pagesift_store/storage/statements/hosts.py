@@ -115,9 +115,3 @@ def empty_lanes() -> Update:
         .where(lane.c.host_id == bindparam("the_host"))
         .values(head_id=None, head_score=None, head_rank=None, head_demoted=None)
     )
-
-
-@cache
-def read_hosts() -> Select[Any]:
-    """All hosts, by name."""
-    return select(host).order_by(host.c.name)

@@ -194,6 +194,7 @@ def lane_of_link() -> Select[Any]:
             cluster.c.hits.label("cluster_hits"),
             cluster.c.scheduled.label("cluster_scheduled"),
             lane.c.head_id,
+            lane.c.lift,
             lane.c.shut,
         )
         .select_from(lane)
