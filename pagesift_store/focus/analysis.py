@@ -60,7 +60,8 @@ def analyse(
         Hits, evidence, passages and hashes.
     """
     folded = fold(text)
-    body = read_body(terms, fold(spread(text)))
+    named = spread(text)
+    body = read_body(terms, folded if named is text else fold(named))
     evidence = PageEvidence.of(
         terms,
         body,

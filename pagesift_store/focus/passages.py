@@ -97,24 +97,28 @@ def read_body(terms: QueryTerms, folded: str) -> Body:
         Its length, hits, pairs and passages.
     """
     cut, lookup, plain = tokeniser(folded), terms.lookup, folded.isascii()
-    length = whole = 0
+    everything = cut(folded)  # no word spans a line break
+    length = len(everything) if plain else word_count(everything)
+    hitting = terms.hits(everything)
+    whole = 0
     hits: list[int] = []
     pairs: list[int] = []
     found: dict[int, Passage] = {}
-    for block in folded.splitlines():
+    for block in folded.splitlines() if hitting else ():
+        if not any(word in block for word in hitting):
+            continue
         tokens = cut(block)
         masks = list(map(lookup, tokens))
-        size = len(tokens) if plain else word_count(tokens)
-        length += size
-        if not any(masks):
-            continue
         own = list(filter(None, masks))
+        if not own:
+            continue
         hits += own
         pairs += _side_by_side(terms, tokens, masks)
         mask = reduce(or_, own)
         whole |= mask
         squeezed = squeeze(block)
         if len(found) < MAX_PASSAGES and len(squeezed) >= MIN_PASSAGE:
+            size = len(tokens) if plain else word_count(tokens)
             passage = Passage(digest64(squeezed.encode("utf-8", "surrogatepass")), mask, size)
             found.setdefault(passage.hash, passage)
     return Body(whole, length, Counter(hits), Counter(pairs), tuple(found.values()))

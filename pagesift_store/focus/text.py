@@ -11,6 +11,7 @@ import re
 import threading
 from dataclasses import dataclass, field
 from functools import reduce
+from itertools import filterfalse
 from operator import or_
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
@@ -20,7 +21,7 @@ import Stemmer
 from pagesift_store.focus.stopwords import STOP_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 __all__ = [
     "MAX_TERMS",
@@ -121,6 +122,7 @@ _PLAIN_WORD = re.compile(r"[^\W_]+")
 _INTRICATE = re.compile(f"[{_RUN}{_MARKS}]")
 _INTRICATE_WORD = re.compile(rf"[{_RUN}]+|[^\W_{_RUN}]+(?:[{_MARKS}]+[^\W_{_RUN}]*)*")
 _IN_RUN = re.compile(f"[{_RUN}]")
+_FIRST_IN_RUN = "\u1100"
 _IN_UNSPACED = re.compile(f"[{_UNSPACED}]")
 
 
@@ -253,7 +255,7 @@ class _WordMasks(dict[str, int]):
 
     __slots__ = ("_bits", "_lock", "_runs", "_stem")
 
-    def __init__(self, bits: dict[str, int], stem: Callable[[str], str]) -> None:
+    def __init__(self, bits: dict[str, int], stem: Callable[[list[str]], list[str]]) -> None:
         super().__init__()
         self._bits = bits
         self._runs = {term: bit for term, bit in bits.items() if _IN_RUN.match(term)}
@@ -264,13 +266,29 @@ class _WordMasks(dict[str, int]):
         if _IN_RUN.match(word):
             mask = reduce(or_, (bit for run, bit in self._runs.items() if run in word), 0)
         else:
-            with self._lock:
-                mask = self._bits.get(self._stem(word), 0)
+            mask = self._bits.get(self._stems([word])[0], 0)
         if len(word) <= _MAX_STEMMED:
             if len(self) >= _MAX_REMEMBERED:
                 self.clear()
             self[word] = mask
         return mask
+
+    def meet(self, words: Iterable[str]) -> None:
+        """Remember the masks of many words: one call of the stemmer costs less than one a word."""
+        new = [
+            word
+            for word in filterfalse(self.__contains__, words)
+            if word < _FIRST_IN_RUN and len(word) <= _MAX_STEMMED
+        ]
+        if len(self) + len(new) > _MAX_REMEMBERED:
+            self.clear()
+        find = self._bits.get
+        for word, stem in zip(new, self._stems(new), strict=True):
+            self[word] = find(stem, 0)
+
+    def _stems(self, words: list[str]) -> list[str]:
+        with self._lock:
+            return self._stem(words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +302,7 @@ class QueryTerms:
         stems: their stems, all distinct.
         language: the language they are stemmed in, an ISO 639-1 code in lower case.
         lookup: folded word → signed mask of the terms it hits; for loops that read many words.
+        meet: takes folded words that `lookup` will be asked for soon, which is cheaper than one by one.
         has_runs: whether a term is a run of CJK.
         remembered: short texts → their masks; bounded.
     """
@@ -292,6 +311,7 @@ class QueryTerms:
     stems: tuple[str, ...]
     language: str
     lookup: Callable[[str], int] = field(repr=False, compare=False)
+    meet: Callable[[Iterable[str]], None] = field(repr=False, compare=False)
     has_runs: bool
     remembered: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
 
@@ -318,15 +338,16 @@ class QueryTerms:
         stop = STOP_WORDS.get(code, frozenset())
         by_stem: dict[str, str] = {}
         for word in [word for word in found if word not in stop] or found:
-            by_stem.setdefault(word if _IN_RUN.match(word) else stem(word), word)
+            by_stem.setdefault(word if _IN_RUN.match(word) else stem([word])[0], word)
         if len(by_stem) > MAX_TERMS:
             raise ValueError(f"the query has {len(by_stem)} terms; {MAX_TERMS} are the most, shorten it")
-        bits = {term: signed(1 << i) for i, term in enumerate(by_stem)}
+        masks = _WordMasks({term: signed(1 << i) for i, term in enumerate(by_stem)}, stem)
         return cls(
             words=tuple(by_stem.values()),
             stems=tuple(by_stem),
             language=code,
-            lookup=_WordMasks(bits, stem).__getitem__,
+            lookup=masks.__getitem__,
+            meet=masks.meet,
             has_runs=any(map(_IN_RUN.match, by_stem)),
         )
 
@@ -351,6 +372,17 @@ class QueryTerms:
                 self.remembered[text] = found
         return found
 
+    def hits(self, tokens: Iterable[str]) -> list[str]:
+        """The distinct words, of some, that hit a term; in no particular order.
+
+        Args:
+            tokens: words as `words` returns them. A text that holds none of what is returned, not even within a word,
+                has the mask 0, which is far cheaper to see than to find.
+        """
+        distinct = set(tokens)
+        self.meet(distinct)
+        return list(filter(self.lookup, distinct))
+
     def word_mask(self, word: str) -> int:
         """Which term a single word hits.
 
@@ -363,10 +395,17 @@ class QueryTerms:
         return self.lookup(word)
 
 
-def _stemmer(code: str) -> Callable[[str], str]:
-    """The stemming function of a language; the identity where Snowball has none."""
+def _stemmer(code: str) -> Callable[[list[str]], list[str]]:
+    """The stemming function of a language; the identity where Snowball has none. Long words stay as they are."""
     algorithm = _ALGORITHMS.get(code)
     if algorithm not in Stemmer.algorithms():  # which languages there are depends on the release
-        return str
-    stem: Any = Stemmer.Stemmer(algorithm, 0).stemWord
-    return lambda word: stem(word) if len(word) <= _MAX_STEMMED else word
+        return lambda words: words
+    stemmer: Any = Stemmer.Stemmer(algorithm, 0)
+
+    def stems(words: list[str]) -> list[str]:
+        found: list[str] = stemmer.stemWords(words)
+        return [
+            stem if len(word) <= _MAX_STEMMED else word for word, stem in zip(words, found, strict=True)
+        ]
+
+    return stems
