@@ -8,6 +8,7 @@ transaction are used, so both ways of running may be mixed.
 from __future__ import annotations
 
 from collections import namedtuple
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.dialects import sqlite
@@ -23,7 +24,7 @@ SIZES = (1, 4, 16, 32, 64, 128, 500)
 
 make_row: Callable[..., Any] = namedtuple  # mypy wants literal names, these are known at run time only
 
-_DIALECT = sqlite.dialect(paramstyle="named")
+_DIALECT = sqlite.dialect(paramstyle="qmark")
 
 
 class Prepared:
@@ -33,21 +34,29 @@ class Prepared:
         statement: built by `storage.statements`; without expanding parameters.
     """
 
-    __slots__ = ("_constants", "row", "sql")
+    __slots__ = ("_constants", "_in_order", "names", "row", "sql")
 
     def __init__(self, statement: Executable) -> None:
         compiled: Any = statement.compile(dialect=_DIALECT)  # type: ignore[attr-defined]
         self.sql: str = str(compiled)
+        self.names: tuple[str, ...] = tuple(compiled.positiontup or ())
         self._constants = {
             name: bound.effective_value for name, bound in compiled.binds.items() if not bound.required
         }
+        # With one name `itemgetter` would give the value itself; the driver takes any sequence.
+        self._in_order: Any = itemgetter(*self.names) if len(self.names) > 1 else None
         names: list[Any] = [entry.keyname for entry in compiled._result_columns or ()]
         kind: Any = make_row("Row", names)
         self.row = kind._make
 
-    def bound(self, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The parameters of one execution, with the constants of the statement."""
-        return {**self._constants, **parameters} if self._constants else parameters
+    def bound(self, parameters: Mapping[str, Any]) -> Sequence[Any]:
+        """The values of one execution in the order of the statement, its constants among them."""
+        if self._constants:
+            parameters = {**self._constants, **parameters}
+        if self._in_order is None:
+            return [parameters[name] for name in self.names]
+        values: Sequence[Any] = self._in_order(parameters)
+        return values
 
 
 _prepared: dict[Executable, Prepared] = {}

@@ -44,7 +44,7 @@ def plan(frontier: Callable[..., Frontier], store: Any) -> Callable[[Any], list[
     def explain(function: Callable[..., Any]) -> list[str]:
         takes_size = bool(inspect.signature(function).parameters)
         ready = prepared(function(4) if takes_size else function())
-        values = dict.fromkeys(re.findall(r":(\w+)", ready.sql), 1)
+        values = dict.fromkeys(ready.names, 1)
         with Database(store).reading() as connection:
             cursor = connection.connection.cursor()
             rows = cursor.execute(f"EXPLAIN QUERY PLAN {ready.sql}", ready.bound(values)).fetchall()
