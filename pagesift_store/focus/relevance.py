@@ -7,7 +7,7 @@ known.
 from __future__ import annotations
 
 import json
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pagesift_store.focus.passages import RANKED_TERMS, Body, glance
@@ -34,6 +34,8 @@ IRRELEVANT_BELOW = 0.05
 
 EVIDENCE_FROM = 0.15
 """A page of this relevance or more is evidence."""
+
+_COMPACT = json.JSONEncoder(separators=(",", ":"))
 
 HUB_DISCOUNT = 0.5
 """What being a page of links leaves of the relevance."""
@@ -114,7 +116,7 @@ class PageEvidence:
 
     def to_json(self) -> str:
         """As stored: a JSON array of the fields in order."""
-        return json.dumps(astuple(self), separators=(",", ":"))
+        return _COMPACT.encode([getattr(self, name) for name in self.__slots__])
 
     @classmethod
     def from_json(cls, text: str) -> PageEvidence:
@@ -194,7 +196,7 @@ class SiteStatistics:
 
     def to_json(self) -> str:
         """As stored: a JSON array of the fields in order."""
-        return json.dumps(astuple(self), separators=(",", ":"))
+        return _COMPACT.encode([getattr(self, name) for name in self.__slots__])
 
     @classmethod
     def from_json(cls, text: str) -> SiteStatistics:

@@ -372,6 +372,20 @@ class QueryTerms:
                 self.remembered[text] = found
         return found
 
+    def mask_of_words(self, written: Iterable[str]) -> int:
+        """Which terms a URL holds.
+
+        Args:
+            written: its words as `urls.words.url_words` gives them: as they are written, without humps.
+
+        Returns:
+            Signed 64-bit mask.
+        """
+        text = " ".join(written)
+        if not text.isascii():
+            return self.mask(text)
+        return reduce(or_, map(self.lookup, text.lower().split()), 0)
+
     def hits(self, tokens: Iterable[str]) -> list[str]:
         """The distinct words, of some, that hit a term; in no particular order.
 
@@ -404,8 +418,6 @@ def _stemmer(code: str) -> Callable[[list[str]], list[str]]:
 
     def stems(words: list[str]) -> list[str]:
         found: list[str] = stemmer.stemWords(words)
-        return [
-            stem if len(word) <= _MAX_STEMMED else word for word, stem in zip(words, found, strict=True)
-        ]
+        return [stem if len(word) <= _MAX_STEMMED else word for word, stem in zip(words, found, strict=True)]
 
     return stems

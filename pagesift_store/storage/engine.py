@@ -202,7 +202,7 @@ class Database:
 
         SQLite's number means something within one connection only, so it is told which of our writers gave it.
         """
-        version: int = connection.exec_driver_sql("PRAGMA data_version").scalar_one()
+        version: int = _driver(connection).execute("PRAGMA data_version").fetchone()[0]
         return self._writers, version
 
     def free_bytes(self, connection: Connection) -> int:
@@ -302,7 +302,14 @@ _INHERITED: list[Any] = []
 
 def _begin(connection: Connection) -> None:
     writes = connection.get_execution_options().get("pagesift_writes", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    # By the driver itself: two transactions a page are worth it.
+    _driver(connection).execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _driver(connection: Connection) -> sqlite3.Connection:
+    driver: Any = connection.connection.dbapi_connection
+    found: sqlite3.Connection = driver
+    return found
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ transaction are used, so both ways of running may be mixed.
 from __future__ import annotations
 
 from collections import namedtuple
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.dialects import sqlite
@@ -34,7 +34,7 @@ class Prepared:
         statement: built by `storage.statements`; without expanding parameters.
     """
 
-    __slots__ = ("_constants", "_in_order", "names", "row", "sql")
+    __slots__ = ("_constants", "_in_order", "names", "read_off", "row", "sql")
 
     def __init__(self, statement: Executable) -> None:
         compiled: Any = statement.compile(dialect=_DIALECT)  # type: ignore[attr-defined]
@@ -45,6 +45,7 @@ class Prepared:
         }
         # With one name `itemgetter` would give the value itself; the driver takes any sequence.
         self._in_order: Any = itemgetter(*self.names) if len(self.names) > 1 else None
+        self.read_off: Any = attrgetter(*self.names) if len(self.names) > 1 else None
         names: list[Any] = [entry.keyname for entry in compiled._result_columns or ()]
         kind: Any = make_row("Row", names)
         self.row = kind._make
@@ -133,6 +134,11 @@ class Runner:
         """Run a change for each set of parameters."""
         ready = prepared(statement)
         self._cursor.executemany(ready.sql, [ready.bound(one) for one in parameters])
+
+    def run_all(self, statement: Executable, objects: Sequence[object]) -> None:
+        """Run a change for each object; its parameters, two or more, are attributes of the object."""
+        ready = prepared(statement)
+        self._cursor.executemany(ready.sql, map(ready.read_off, objects))
 
     def stream(self, statement: Executable, parameters: Mapping[str, Any]) -> Stream:
         """Rows that are read as far as somebody looks; to be closed before the transaction ends."""

@@ -8,21 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 from pagesift_store.errors import InvalidUrl, InvalidValue, Refusal
 from pagesift_store.focus.features import decay
-from pagesift_store.focus.score import score
 from pagesift_store.records import Added, LinkState, Verdict
 from pagesift_store.storage.statements import lanes as lanes_sql
 from pagesift_store.storage.statements import links as sql
 from pagesift_store.transactions import moves
 from pagesift_store.transactions.keys import found_on_repeats, key_of
 from pagesift_store.transactions.places import host_of, place_of
-from pagesift_store.transactions.signals import NO_SIGNAL, Signal, signal_of
+from pagesift_store.transactions.signals import NO_SIGNAL, better_signal_of, nearby_of, scored, signal_of
 from pagesift_store.urls.pipeline import key_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pagesift_store.records import FoundLink
-    from pagesift_store.transactions.signals import Carrier
+    from pagesift_store.transactions.signals import Carrier, Signal
     from pagesift_store.transactions.work import Work
     from pagesift_store.urls.reading import WebUrl
 
@@ -134,20 +133,76 @@ def admit(work: Work, offers: Iterable[Offer | Added]) -> list[Added]:
     return verdicts
 
 
+@dataclass(slots=True)
+class _Link:
+    """A link as it is in the store, or as it will be; the columns of `known_links`, then what only new ones need."""
+
+    id: int
+    url: str
+    key: str | None
+    key_hash: bytes
+    n: int
+    lane_id: int
+    template: int | None
+    state: str
+    anchor_hits: int
+    url_hits: int
+    context_hits: int
+    phrase: int
+    parent_relevance: float
+    floor: float
+    factor: float
+    decay: float
+    depth: int
+    score: float
+    given: bool
+    seed: bool
+    demoted: bool
+    on_repeats: bool
+    parent_id: int | None = None
+    alias_of: None = None
+    revisit: float | None = None
+    found_at: float = 0.0
+
+    @property
+    def the_id(self) -> int:
+        return self.id
+
+    def take(self, signal: Signal, value: float) -> None:
+        """Have this signal and this score from now on; the decay is the link's own."""
+        (
+            self.anchor_hits,
+            self.url_hits,
+            self.context_hits,
+            self.phrase,
+            self.parent_relevance,
+            self.floor,
+            self.factor,
+            _,
+        ) = signal
+        self.score = value
+
+    def place(self) -> tuple[bool, float, int]:
+        """Sorts the links of a lane: the head first."""
+        return (bool(self.demoted), -self.score, self.id)
+
+
 class _Batch:
     """Some hundred offers: one look-up, one insert, one update, one pass over the heads of the lanes."""
 
     def __init__(self, work: Work) -> None:
         self._work = work
-        self._known: dict[bytes, list[dict[str, Any]]] = {}
-        self._new: list[dict[str, Any]] = []
-        self._raised: dict[int, dict[str, Any]] = {}
+        self._known: dict[bytes, list[_Link]] = {}
+        self._new: list[_Link] = []
+        self._raised: dict[int, _Link] = {}
         self._lowered: set[int] = set()
         self._first_new = work.crawl.links + 1
 
     def run(self, items: Sequence[Offer | Added]) -> list[Added]:
         """Verdicts, one per item."""
-        self._look_up({item.hash for item in items if isinstance(item, Offer)})
+        offers = [item for item in items if isinstance(item, Offer)]
+        self._nearby = nearby_of(self._work, (item.found for item in offers if item.given is None))
+        self._look_up({item.hash for item in offers})
         verdicts = [self._place(item) if isinstance(item, Offer) else item for item in items]
         self._write()
         return verdicts
@@ -156,13 +211,13 @@ class _Batch:
         if not hashes:
             return
         # In order, so that the statement and what it touches are the same in every run.
-        for row in self._work.rows_in(sql.find_by_hash, sql.HASHES, sorted(hashes)):
-            self._known.setdefault(row.key_hash, []).append(row._asdict())
+        for row in self._work.rows_in(sql.known_links, sql.HASHES, sorted(hashes)):
+            self._known.setdefault(row.key_hash, []).append(_Link(*row))
 
-    def _find(self, item: Offer) -> dict[str, Any] | None:
+    def _find(self, item: Offer) -> _Link | None:
         """The link of this key; equal URLs have equal keys, so that few keys are made anew."""
         for link in self._known.get(item.hash, ()):
-            if link["url"] == item.web.url or key_of(self._work, link["key"], link["url"]) == item.key:
+            if link.url == item.web.url or key_of(self._work, link.key, link.url) == item.key:
                 return link
         return None
 
@@ -170,41 +225,44 @@ class _Batch:
         link = self._find(item)
         if link is None:
             link = self._insert(item)
-            return Added(verdict=Verdict.NEW, url=item.web.url, key=item.key, link_id=link["id"])
-        if (
-            link["state"] in _UNFINISHED and link["id"] != item.parent_id
-        ):  # a page does not tell where it was found
+            return Added(verdict=Verdict.NEW, url=item.web.url, key=item.key, link_id=link.id)
+        if link.state in _UNFINISHED and link.id != item.parent_id:  # a page does not tell where it was found
             self._raise(link, item)
-        return Added(verdict=Verdict.KNOWN, url=link["url"], key=item.key, link_id=link["id"])
+        return Added(verdict=Verdict.KNOWN, url=link.url, key=item.key, link_id=link.id)
 
-    def _insert(self, item: Offer) -> dict[str, Any]:
+    def _insert(self, item: Offer) -> _Link:
         work = self._work
         work.crawl.links += 1
         host = host_of(work, work.memory.politeness_of(item.web))
-        signal = self._signal(item, decay(item.depth))
+        by_depth = decay(item.depth)
+        if item.given is None:
+            signal = signal_of(work, item.web, item.found, item.carrier, by_depth, self._nearby)
+            value = scored(work.memory, signal)
+        else:
+            signal, value = NO_SIGNAL._replace(decay=by_depth), item.given
         lane_id, template = place_of(work, item.web, host)
         same_hash = self._known.setdefault(item.hash, [])
-        link = {
-            "id": work.crawl.links,
-            "url": item.web.url,
-            "key": item.key if item.rewritten else None,
-            "key_hash": item.hash,
-            "n": max((known["n"] + 1 for known in same_hash), default=0),
-            "lane_id": lane_id,
-            "parent_id": item.parent_id,
-            "alias_of": None,
-            "depth": item.depth,
-            **signal._asdict(),
-            "score": item.given if item.given is not None else self._scored(signal),
-            "given": item.given is not None,
-            "seed": item.seed,
-            "demoted": template in work.memory.demoted or self._leads_nowhere(item),
-            "on_repeats": item.carrier.repeated,
-            "template": template,
-            "state": LinkState.QUEUED.value,
-            "revisit": item.found.revisit,
-            "found_at": work.now,
-        }
+        link = _Link(
+            work.crawl.links,
+            item.web.url,
+            item.key if item.rewritten else None,
+            item.hash,
+            max((known.n + 1 for known in same_hash), default=0),
+            lane_id,
+            template,
+            LinkState.QUEUED.value,
+            *signal,
+            item.depth,
+            value,
+            item.given is not None,
+            item.seed,
+            template in work.memory.demoted or self._leads_nowhere(item),
+            item.carrier.repeated,
+            item.parent_id,
+            None,
+            item.found.revisit,
+            work.now,
+        )
         same_hash.append(link)
         self._new.append(link)
         return link
@@ -213,81 +271,58 @@ class _Batch:
         memory = self._work.memory
         return item.carrier.repeated and found_on_repeats(memory.politeness_of(item.web)) in memory.demoted
 
-    def _signal(self, item: Offer, by_depth: float) -> Signal:
-        if item.given is not None:
-            return NO_SIGNAL._replace(decay=by_depth)
-        return signal_of(self._work, item.web, item.found, item.carrier)._replace(decay=by_depth)
-
-    def _raise(self, link: dict[str, Any], item: Offer) -> None:
+    def _raise(self, link: _Link, item: Offer) -> None:
         """The better signal wins; the smaller depth wins; a given score stands before a computed one (RULES 2.7).
 
         What only repeated pages carried so far, and a new page carries too, is a link like any other.
         """
-        better = {name: link[name] for name in sql.RAISED}
-        if item.depth < link["depth"]:
-            better |= {"depth": item.depth, "decay": decay(item.depth)}
-            if not link["given"]:
-                own = Signal(**{name: better[name] for name in Signal._fields})
-                better["score"] = self._scored(own)
+        work, before, changed = self._work, link.score, False
+        if item.depth < link.depth:
+            link.depth, link.decay, changed = item.depth, decay(item.depth), True
+            if not link.given:
+                link.score = scored(work.memory, link)
         if item.given is not None:
-            if not link["given"] or item.given > better["score"]:
-                better |= {"score": item.given, "given": True}
-                better |= NO_SIGNAL._replace(decay=better["decay"])._asdict()
-        elif not link["given"]:
-            signal = self._signal(item, better["decay"])
-            value = self._scored(signal)
-            if value > better["score"]:
-                better |= {**signal._asdict(), "score": value}
-        better["seed"] = link["seed"] or item.seed
-        if link["on_repeats"] and not item.carrier.repeated:
-            better |= {"on_repeats": False, "demoted": link["template"] in self._work.memory.demoted}
-        if better == {name: link[name] for name in sql.RAISED}:
-            return
-        if better["score"] < link["score"]:  # a given score took the place of a better computed one
-            self._lowered.add(link["lane_id"])
-        link.update(better)
-        if link["id"] < self._first_new:
-            self._raised[link["id"]] = link
-
-    def _scored(self, signal: Signal) -> float:
-        memory = self._work.memory
-        value: float = score(signal, memory.weights, coverage=memory.cover)
-        return value
+            if not link.given or item.given > link.score:
+                link.take(NO_SIGNAL, item.given)
+                link.given = changed = True
+        elif not link.given:
+            better = better_signal_of(work, link, item.web, item.found, item.carrier, self._nearby)
+            if better is not None:
+                link.take(*better)
+                changed = True
+        if item.seed and not link.seed:
+            link.seed = changed = True
+        if link.on_repeats and not item.carrier.repeated:
+            link.on_repeats, link.demoted, changed = False, link.template in work.memory.demoted, True
+        if link.score < before:  # a given score took the place of a better computed one
+            self._lowered.add(link.lane_id)
+        if changed and link.id < self._first_new:
+            self._raised[link.id] = link
 
     def _write(self) -> None:
         work = self._work
-        work.run_many(sql.add_links(), self._new)
+        work.run_all(sql.add_links(), self._new)
         work.moved(None, LinkState.QUEUED, len(self._new))
-        work.run_many(
-            sql.raise_link(),
-            [
-                {"the_id": link["id"], **{name: link[name] for name in sql.RAISED}}
-                for link in self._raised.values()
-            ],
-        )
-        heads: dict[int, dict[str, Any]] = {}
+        work.run_all(sql.raise_link(), list(self._raised.values()))
+        heads: dict[int, _Link] = {}
         for link in (*self._new, *self._raised.values()):
-            if link["state"] == LinkState.QUEUED:
-                best = heads.get(link["lane_id"])
-                if best is None or _place_in_lane(link) < _place_in_lane(best):
-                    heads[link["lane_id"]] = link
+            if link.state == LinkState.QUEUED:
+                best = heads.get(link.lane_id)
+                if best is None or link.place() < best.place():
+                    heads[link.lane_id] = link
         work.run_many(
             lanes_sql.offer_head(),
             [
                 {
                     "the_lane": lane,
-                    "link_id": link["id"],
-                    "the_score": link["score"],
-                    "is_demoted": link["demoted"],
+                    "link_id": link.id,
+                    "the_score": link.score,
+                    "is_demoted": link.demoted,
                 }
                 for lane, link in heads.items()
             ],
         )
         moves.refresh_heads(work, self._lowered)
-
-
-def _place_in_lane(link: dict[str, Any]) -> tuple[bool, float, int]:
-    return (bool(link["demoted"]), -link["score"], link["id"])
 
 
 def _evict(work: Work, most: int) -> None:

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pagesift_store.focus import features
+from pagesift_store.focus.nearby import Nearby
+from pagesift_store.focus.score import score
 from pagesift_store.transactions.places import host_of, note_language
 from pagesift_store.transactions.work import UrlShape
 from pagesift_store.urls.parts import bare_host
 from pagesift_store.urls.shapes import (
+    FURNITURE,
     edition_language,
+    has_furniture_path,
     is_dated,
     is_edition_entry,
-    is_furniture,
     is_furniture_anchor,
     is_section,
     language_candidate,
     path_language,
 )
-from pagesift_store.urls.words import url_text
+from pagesift_store.urls.words import url_words
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pagesift_store.records import FoundLink
-    from pagesift_store.transactions.work import HostInfo, Work
+    from pagesift_store.transactions.work import HostInfo, Memory, Work
     from pagesift_store.urls.reading import WebUrl
 
 
@@ -65,54 +70,113 @@ NO_CARRIER = Carrier()
 """Of links that were added by hand."""
 
 
-def signal_of(work: Work, web: WebUrl, found: FoundLink, carrier: Carrier) -> Signal:
-    """The signal of one link (RULES 2.3 and 2.4), the decay of its depth apart."""
-    terms = work.memory.terms
-    if not terms.words:
-        return NO_SIGNAL  # without a query the order is that of discovery
-    anchor = found.anchor[:MOST_ANCHOR]
-    anchor_hits = terms.mask(anchor) if anchor else 0
-    context = found.context
-    shape = _shape(work, web)
-    factor, floor = _factor_and_floor(work, web, shape, anchor, carrier)
-    return Signal(
-        anchor_hits,
-        shape.hits,
-        features.context_mask(terms, context[:MOST_CONTEXT], anchor) if context and context != anchor else 0,
-        features.phrase(anchor_hits),
-        carrier.relevance,
-        floor,
-        factor,
+def nearby_of(work: Work, links: Iterable[FoundLink]) -> Nearby:
+    """The texts of some links, read together."""
+    return Nearby(
+        work.memory.terms,
+        [
+            text
+            for link in links
+            for text in (link.anchor[:MOST_ANCHOR], link.context[:MOST_CONTEXT])
+            if text and not text.isspace()
+        ],
     )
 
 
-def _shape(work: Work, web: WebUrl) -> UrlShape:
+def signal_of(
+    work: Work, web: WebUrl, found: FoundLink, carrier: Carrier, by_depth: float, nearby: Nearby
+) -> Signal:
+    """The signal of one link (RULES 2.3 and 2.4).
+
+    Args:
+        work: the transaction.
+        web: where it leads.
+        found: the link.
+        carrier: the page that carries it.
+        by_depth: decay of its depth.
+        nearby: has read its texts, among others.
+    """
+    if not work.memory.terms.words:
+        return NO_SIGNAL._replace(decay=by_depth)  # without a query the order is that of discovery
+    return _shaped(work, web, found, carrier, _features(work, web, found, carrier, by_depth, nearby), nearby)
+
+
+def better_signal_of(
+    work: Work, link: Any, web: WebUrl, found: FoundLink, carrier: Carrier, nearby: Nearby
+) -> tuple[Signal, float] | None:
+    """The signal of a known link where it is found again, and its score; None when it is no better than the link's.
+
+    What the shape of a URL leaves is at most what the features say, so most finds need no look at the shape.
+    """
+    memory = work.memory
+    if not memory.terms.words:
+        signal = NO_SIGNAL._replace(decay=link.decay)
+    else:
+        signal = _features(work, web, found, carrier, link.decay, nearby)
+        if not _may_have_floor(work, web) and scored(memory, signal) <= link.score:
+            return None
+        signal = _shaped(work, web, found, carrier, signal, nearby)
+    value = scored(memory, signal)
+    return (signal, value) if value > link.score else None
+
+
+def scored(memory: Memory, signal: Any) -> float:
+    """The score of a signal, or of a link, by the weights in use."""
+    value: float = score(signal, memory.weights, coverage=memory.cover)
+    return value
+
+
+def _features(
+    work: Work, web: WebUrl, found: FoundLink, carrier: Carrier, by_depth: float, nearby: Nearby
+) -> Signal:
+    anchor = found.anchor[:MOST_ANCHOR]
+    anchor_hits = nearby.anchor(anchor)
+    context = found.context
+    return Signal(
+        anchor_hits,
+        _url_hits(work, web),
+        nearby.context(context[:MOST_CONTEXT], anchor) if context and context != anchor else 0,
+        features.phrase(anchor_hits) if anchor_hits else 0,
+        carrier.relevance,
+        0.0,
+        1.0,
+        by_depth,
+    )
+
+
+def _url_hits(work: Work, web: WebUrl) -> int:
+    known = work.memory.shapes.get(web.url)
+    return work.memory.terms.mask_of_words(url_words(web)) if known is None else known.hits
+
+
+def _shape(work: Work, web: WebUrl, hits: int) -> UrlShape:
     """What the URL alone says; navigation repeats its links on every page, so it is remembered."""
     shapes = work.memory.shapes
     known = shapes.get(web.url)
     if known is None:
         dated = is_dated(web)
         known = shapes[web.url] = UrlShape(
-            work.memory.terms.mask(url_text(web)),
-            dated,
-            dated or is_furniture(web),
-            language_candidate(web),
+            hits, dated, dated or has_furniture_path(web), language_candidate(web)
         )
     return known
 
 
-def _factor_and_floor(
-    work: Work, web: WebUrl, shape: UrlShape, anchor: str, carrier: Carrier
-) -> tuple[float, float]:
+def _shaped(
+    work: Work, web: WebUrl, found: FoundLink, carrier: Carrier, signal: Signal, nearby: Nearby
+) -> Signal:
+    """The signal with the floor and the factor that the link's shape brings."""
     memory = work.memory
+    anchor = found.anchor[:MOST_ANCHOR]
+    shape = _shape(work, web, signal.url_hits)
     host = host_of(work, memory.politeness_of(web))
     language = _language(work, host, web, shape.segment)
     wanted = memory.terms.language
     full = work.settings.focus == "full"
+    furnished = nearby.words is None or not FURNITURE.isdisjoint(nearby.words)
     factor = features.factor(
-        furniture=shape.furniture or is_furniture_anchor(anchor),
+        furniture=shape.furniture or (furnished and is_furniture_anchor(anchor)),
         dated=shape.dated,
-        foreign=(full or wanted == "en") and language is not None and language != wanted,
+        foreign=language is not None and language != wanted and (full or wanted == "en"),
     )
     on_seed_host = bare_host(web.host) in memory.seed_hosts
     floor = features.floor(
@@ -120,7 +184,22 @@ def _factor_and_floor(
         section=on_seed_host and is_section(web, anchor, host.languages),
         subsite=not on_seed_host and web.path == "/" and web.query is None,
     )
-    return factor, floor
+    return signal if floor == 0.0 and factor == 1.0 else signal._replace(floor=floor, factor=factor)
+
+
+def _may_have_floor(work: Work, web: WebUrl) -> bool:
+    """Whether a floor is possible at all, by a glance at the path.
+
+    A section has one segment below a language, an entry of an edition no name or `index.…`.
+    """
+    path = web.path
+    return (
+        work.settings.focus != "full"
+        or path.count("/") <= 3
+        or path.endswith("/")
+        or "//" in path
+        or "/index." in path.lower()
+    )
 
 
 def _elsewhere(carrier: Carrier, wanted: str) -> bool:

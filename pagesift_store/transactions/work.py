@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from operator import attrgetter
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -322,6 +323,11 @@ class Work:
         if parameters:
             self.runner.run_many(statement, parameters)
 
+    def run_all(self, statement: Executable, objects: Sequence[object]) -> None:
+        """Run a change for each object, whose attributes are its parameters; none at all for none."""
+        if objects:
+            self.runner.run_all(statement, objects)
+
     def moved(self, before: LinkState | None, after: LinkState | None, links: int = 1) -> None:
         """Count links that went from one state to another; None is "not in the store"."""
         if before is not None:
@@ -351,5 +357,4 @@ class Work:
         self.memory.trim()
 
 
-def _counters(crawl: SimpleNamespace) -> tuple[Any, ...]:
-    return tuple(getattr(crawl, name) for name in crawl_sql.COUNTERS)
+_counters: Callable[[SimpleNamespace], tuple[Any, ...]] = attrgetter(*crawl_sql.COUNTERS)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FURNITURE",
     "edition_language",
+    "has_furniture_path",
     "is_dated",
     "is_edition_entry",
     "is_furniture",
@@ -70,7 +71,7 @@ def is_furniture(web: WebUrl, anchor: str = "") -> bool:
     A word of `FURNITURE` must stand, whole, in a path segment or in the anchor; of segments and anchors
     with more than four words nothing is concluded, for these are titles.
     """
-    return is_dated(web) or is_furniture_anchor(anchor) or _has_furniture(web.path)
+    return is_dated(web) or is_furniture_anchor(anchor) or has_furniture_path(web)
 
 
 def is_furniture_anchor(anchor: str) -> bool:
@@ -78,7 +79,11 @@ def is_furniture_anchor(anchor: str) -> bool:
     return bool(anchor) and _is_label(anchor)
 
 
-def _has_furniture(path: str) -> bool:
+def has_furniture_path(web: WebUrl) -> bool:
+    """Whether a path by itself, its dates apart, says furniture; see `is_furniture`."""
+    path = web.path
+    if FURNITURE.isdisjoint(_WORDS.findall(path.lower())):
+        return False  # the segments have no other words than the path
     return any(_is_label(segment) for segment in path.split("/") if segment)
 
 
@@ -134,16 +139,24 @@ def edition_language(web: WebUrl, languages: Languages = DEFAULT_LANGUAGES) -> s
     return leading if leading is not None else _language_within(web.path)
 
 
-@lru_cache(maxsize=8192)
 def _language_within(path: str) -> str | None:
-    *directories, name = path.split("/")
-    for segment in directories:
+    directory, _, name = path.rpartition("/")
+    found = _language_of_directory(directory)
+    if found is not None or name.count(".") < 2:
+        return found
+    code = name.split(".")[-2]
+    return language_code(code) if is_certain(code) else None
+
+
+# The links of one page lead to few directories.
+@lru_cache(maxsize=8192)
+def _language_of_directory(directory: str) -> str | None:
+    for segment in directory.split("/"):
         if segment and (_REGIONAL.fullmatch(segment) or is_certain(segment)):
             code = language_code(segment)
             if code is not None:
                 return code
-    parts = name.split(".")
-    return language_code(parts[-2]) if len(parts) > 2 and is_certain(parts[-2]) else None
+    return None
 
 
 def is_edition_entry(web: WebUrl) -> bool:

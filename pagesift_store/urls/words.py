@@ -12,7 +12,7 @@ from pagesift_store.urls.parts import bare_host
 if TYPE_CHECKING:
     from pagesift_store.urls.reading import WebUrl
 
-__all__ = ["url_text"]
+__all__ = ["url_text", "url_words"]
 
 _ASCII_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 # Elsewhere only ASCII separates: combining signs of other scripts are no letters, yet parts of words.
@@ -27,16 +27,20 @@ def url_text(web: WebUrl) -> str:
     that are none become U+FFFD; punycode labels are decoded. Scheme, a leading `www.`, port and query are
     left out.
     """
+    return " ".join(url_words(web))
+
+
+def url_words(web: WebUrl) -> list[str]:
+    """The words of `url_text`, as they are written."""
     path = web.path
     if "%" in path:
         path = unquote(path, errors="replace")
-    words = _words(path)
-    return f"{_host_text(web.host)} {words}" if words else _host_text(web.host)
+    return [*_host_words(web.host), *_words(path)]
 
 
 @lru_cache(maxsize=4096)
-def _host_text(host: str) -> str:
-    return _words(".".join([_decoded(label) for label in bare_host(host).split(".")]))
+def _host_words(host: str) -> tuple[str, ...]:
+    return tuple(_words(".".join([_decoded(label) for label in bare_host(host).split(".")])))
 
 
 def _decoded(label: str) -> str:
@@ -49,7 +53,7 @@ def _decoded(label: str) -> str:
         return label
 
 
-def _words(text: str) -> str:
+def _words(text: str) -> list[str]:
     if text.isascii():
-        return " ".join(_ASCII_WORDS.findall(text))
-    return " ".join(_OTHER_WORDS.findall(_CAMEL.sub(" ", text)))
+        return _ASCII_WORDS.findall(text)
+    return _OTHER_WORDS.findall(_CAMEL.sub(" ", text))

@@ -74,20 +74,17 @@ HASHES = tuple(f"hash_{i}" for i in range(500))
 @cache
 def find_by_hash(size: int) -> Select[Any]:
     """Links whose key has one of `size` hashes; parameters `HASHES`. Served by the unique index on (key_hash, n)."""
-    columns = (
-        "id",
-        "key_hash",
-        "n",
-        "url",
-        "key",
-        "lane_id",
-        "state",
-        "template",
-        "attempt",
-        "visits",
-        "alias_of",
-    )
-    return select(*(link.c[name] for name in (*columns, *RAISED))).where(
+    return _by_hash(size, ("id", "url", "key", "n", "lane_id", "state", "visits", "alias_of"))
+
+
+@cache
+def known_links(size: int) -> Select[Any]:
+    """What admission needs of them; as `find_by_hash`."""
+    return _by_hash(size, ("id", "url", "key", "key_hash", "n", "lane_id", "template", "state", *RAISED))
+
+
+def _by_hash(size: int, names: tuple[str, ...]) -> Select[Any]:
+    return select(*(link.c[name] for name in names)).where(
         link.c.key_hash.in_([bindparam(name) for name in HASHES[:size]])
     )
 
