@@ -158,8 +158,39 @@ def refresh_head() -> Update:
 
 @cache
 def refresh_all_heads() -> Update:
-    """Find every lane's head anew, after a rescore: one UPDATE on the lane table."""
-    return update(lane).where(lane.c.head_id.is_not(None)).values(_HEADS)
+    """Find every lane's head anew, after a rescore: one UPDATE on the lane table, of the lanes where it is another."""
+    there, first = lane.alias("there"), link.alias("first")
+    head = (
+        select(link.c.id)
+        .where(QUEUED, link.c.lane_id == there.c.id)
+        .order_by(link.c.demoted, link.c.score.desc(), link.c.id)
+        .limit(1)
+        .correlate(there)
+        .scalar_subquery()
+    )
+    found = (
+        select(there.c.id.label("lane_id"), first.c.id, first.c.score, first.c.demoted)
+        .select_from(there.outerjoin(first, first.c.id == head))
+        .where(there.c.head_id.is_not(None))
+        .subquery("found")
+    )
+    return (
+        update(lane)
+        .where(
+            lane.c.id == found.c.lane_id,
+            or_(
+                lane.c.head_id.is_distinct_from(found.c.id),
+                lane.c.head_score.is_distinct_from(found.c.score),
+                lane.c.head_demoted.is_distinct_from(found.c.demoted),
+            ),
+        )
+        .values(
+            head_id=found.c.id,
+            head_score=found.c.score,
+            head_rank=found.c.score + lane.c.lift,
+            head_demoted=found.c.demoted,
+        )
+    )
 
 
 _HEADS = {

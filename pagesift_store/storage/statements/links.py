@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
     ColumnElement,
+    Float,
     Insert,
     Select,
     Update,
@@ -21,6 +22,8 @@ from sqlalchemy import (
     select,
     update,
 )
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
 
 from pagesift_store.storage.tables import LEASED, QUEUED, RETRY, WAITING, lane, link, part, template
 
@@ -178,9 +181,21 @@ def evict() -> Delete:
     return delete(link).where(link.c.id == bindparam("the_id"))
 
 
-def larger(left: Any, right: Any) -> ColumnElement[float]:
-    """The larger of two expressions; the two-argument max of SQLite has another name in PostgreSQL."""
-    return case((left >= right, left), else_=right)
+class Larger(FunctionElement[float]):
+    """The larger of two expressions, each evaluated once, which a CASE would not do."""
+
+    inherit_cache = True
+    type = Float()
+
+
+@compiles(Larger)
+def _greatest(element: Larger, compiler: Any, **options: Any) -> str:
+    return f"greatest({compiler.process(element.clauses, **options)})"
+
+
+@compiles(Larger, "sqlite")
+def _scalar_max(element: Larger, compiler: Any, **options: Any) -> str:
+    return f"max({compiler.process(element.clauses, **options)})"
 
 
 def bit_of(mask: Any, bit: int) -> ColumnElement[int]:
@@ -231,7 +246,7 @@ def set_right(score: Callable[..., Any], coverage: Callable[..., Any], weights: 
 
 
 def _fresh(score: Callable[..., Any], coverage: Callable[..., Any], weights: Any) -> Any:
-    return score(link.c, bound_weights(weights), larger=larger, coverage=partial(coverage, bit_of=bit_of))
+    return score(link.c, bound_weights(weights), larger=Larger, coverage=partial(coverage, bit_of=bit_of))
 
 
 def bound_weights(weights: Any) -> Any:
