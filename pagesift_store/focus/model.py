@@ -69,6 +69,10 @@ class Posterior:
             used=mean,
         )
 
+    def rows(self) -> list[tuple[float, float, float | None]]:
+        """Mean, precision and weight in use of each coordinate; the intercept, the last, has no weight in use."""
+        return list(zip(self.mean, self.precision, (*self.used, None), strict=True))
+
     def predict(self, x: Sequence[float]) -> float:
         """The probability that the page behind a link is relevant.
 

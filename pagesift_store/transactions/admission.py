@@ -13,7 +13,7 @@ from pagesift_store.storage.statements import lanes as lanes_sql
 from pagesift_store.storage.statements import links as sql
 from pagesift_store.transactions import moves
 from pagesift_store.transactions.keys import found_on_repeats, key_of
-from pagesift_store.transactions.places import host_of, place_of
+from pagesift_store.transactions.places import host_of_url, place_of
 from pagesift_store.transactions.signals import NO_SIGNAL, better_signal_of, nearby_of, scored, signal_of
 from pagesift_store.urls.pipeline import key_hash
 
@@ -233,7 +233,7 @@ class _Batch:
     def _insert(self, item: Offer) -> _Link:
         work = self._work
         work.crawl.links += 1
-        host = host_of(work, work.memory.politeness_of(item.web))
+        host = host_of_url(work, item.web)
         by_depth = decay(item.depth)
         if item.given is None:
             signal = signal_of(work, item.web, item.found, item.carrier, by_depth, self._nearby)

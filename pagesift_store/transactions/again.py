@@ -66,16 +66,19 @@ class Again:
         settings: of the crawl.
         now: the moment.
         walk: counts what is leased in the same call.
+        waiting: whether any page waits at all.
     """
 
-    def __init__(self, connection: Connection, settings: Settings, now: float, walk: Walk) -> None:
+    def __init__(
+        self, connection: Connection, settings: Settings, now: float, walk: Walk, *, waiting: bool = True
+    ) -> None:
         self._runner = Runner(connection)
         self._now = now
         self._walk = walk
         self._met: set[int] = set()
         self._behind: list[tuple[float, int, Any]] = []
         self._stream: Stream | None = None
-        first = self._runner.first(sql.next_again(), {})
+        first = self._runner.first(sql.next_again(), {}) if waiting else None
         if first is not None and first.again_due <= now:
             parameters = {
                 "now": now,

@@ -1,4 +1,4 @@
-"""Writing back what was learned: the terms' statistics, the pairs', the link model."""
+"""Writing back what was learned: the terms' statistics, the pairs', the link model. Rows that did not change stay."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 def save_terms(work: Work) -> None:
     """Write the terms' rows."""
+    before, memory = work.memory.stored_terms, work.memory
+    memory.stored_terms = [row.stored() for row in memory.term_rows]
     work.run_many(
         sql.save_terms(),
         [
@@ -23,7 +25,10 @@ def save_terms(work: Work) -> None:
                 "evidence_pages": row.evidence_pages,
                 "weight": row.weight,
             }
-            for bit, row in enumerate(work.memory.term_rows)
+            for bit, (row, old, new) in enumerate(
+                zip(memory.term_rows, before, memory.stored_terms, strict=True)
+            )
+            if new != old
         ],
     )
 
@@ -41,13 +46,15 @@ def save_pairs(work: Work) -> None:
 
 def save_model(work: Work) -> None:
     """Write the link model."""
-    posterior = work.memory.posterior
+    before, memory = work.memory.stored_model, work.memory
+    memory.stored_model = memory.posterior.rows()
     work.run_many(
         sql.save_posterior(),
         [
             {"the_position": i, "mean": mean, "precision": precision, "weight": weight}
-            for i, (mean, precision, weight) in enumerate(
-                zip(posterior.mean, posterior.precision, (*posterior.used, None), strict=True)
+            for i, (old, (mean, precision, weight)) in enumerate(
+                zip(before, memory.stored_model, strict=True)
             )
+            if (mean, precision, weight) != old
         ],
     )

@@ -31,7 +31,9 @@ def lease(work: Work, n: int, ttl: float, owner_id: int) -> list[Lease]:
     if (work.crawl.queued or work.crawl.waiting) and ending.obeyed(work.memory, work.now) is None:
         with (
             closing(_walk(work)) as heads,
-            closing(Again(work.connection, work.settings, work.now, heads)) as again,
+            closing(
+                Again(work.connection, work.settings, work.now, heads, waiting=bool(work.crawl.waiting))
+            ) as again,
         ):
             room = ending.places_left(work.memory)
             while len(leases) < n and (found := _next(work, heads, again, room)) is not None:

@@ -25,7 +25,7 @@ from pagesift_store.transactions import (
 from pagesift_store.transactions.adding import rejected
 from pagesift_store.transactions.admission import Offer, admit, check_revisit, check_score, offer
 from pagesift_store.transactions.leasing import accept
-from pagesift_store.transactions.places import host_of, note_language
+from pagesift_store.transactions.places import host_of_url, note_language
 from pagesift_store.transactions.signals import Carrier
 from pagesift_store.transactions.texts import clean, escaped
 from pagesift_store.urls.reading import WebUrl, read
@@ -121,7 +121,8 @@ def check(page: Page) -> None:
     ):
         raise InvalidValue(f"relevance={given!r} must be a number from 0 to 1")
     for link in page.links:
-        check_revisit(link.revisit)
+        if link.revisit is not None:
+            check_revisit(link.revisit)
         if link.score is not None:
             check_score(link.score, link.href)
 
@@ -134,14 +135,14 @@ def digest_of(page: Page) -> bytes:
         page.base_url, page.content_type, page.nofollow, page.noindex, page.canonical, page.etag,
         page.last_modified, page.retry_after, page.relevance, page.new, len(page.links),
     )  # fmt: skip
-    digest.update(repr(fields).encode("utf-8", "surrogatepass"))
-    digest.update(page.text.encode("utf-8", "surrogatepass"))
-    for link in page.links:
-        digest.update(
-            f"\x1e{link.href}\x1f{link.anchor}\x1f{link.context}\x1f{link.nofollow}{link.score}\x1f{link.revisit}".encode(
-                "utf-8", "surrogatepass"
-            )
-        )
+    links = "".join(
+        [
+            f"\x1e{link.href}\x1f{link.anchor}\x1f{link.context}\x1f{link.nofollow}{link.score}\x1f{link.revisit}"
+            for link in page.links
+        ]
+    )
+    for text in (repr(fields), page.text, links):
+        digest.update(text.encode("utf-8", "surrogatepass"))
     return digest.digest()
 
 
@@ -264,7 +265,7 @@ def _follow(work: Work, outcome: Outcome) -> Sequence[Added]:
     language = language_of(page)
     segment = language_candidate(outcome.web)
     if language and segment is not None:
-        note_language(work, host_of(work, work.memory.politeness_of(outcome.web)), segment, language)
+        note_language(work, host_of_url(work, outcome.web), segment, language)
     carrier = Carrier(outcome.relevance, language, repeated=not outcome.repeat.first_seen)
     depth = outcome.row.depth + 1
     return admit(

@@ -36,6 +36,15 @@ def host_of(work: Work, name: str) -> HostInfo:
     return known
 
 
+def host_of_url(work: Work, web: WebUrl) -> HostInfo:
+    """The row that links of this URL's host queue with."""
+    hosts = work.memory.hosts_by_url_host
+    known = hosts.get(web.host)
+    if known is None:
+        known = hosts[web.host] = host_of(work, work.memory.politeness_of(web))
+    return known
+
+
 def own_row(work: Work, name: str) -> Any:
     """A host's own row, whatever it queues with; made when it is new."""
     row = work.first(sql.find_host(), name=name)

@@ -11,7 +11,7 @@ from pagesift_store.storage.statements import links as sql
 from pagesift_store.transactions import moves
 from pagesift_store.transactions.adding import extend_scope
 from pagesift_store.transactions.keys import key_of
-from pagesift_store.transactions.places import host_of, place_of
+from pagesift_store.transactions.places import host_of_url, place_of
 from pagesift_store.transactions.signals import NO_SIGNAL
 from pagesift_store.urls.pipeline import key_hash
 
@@ -127,7 +127,7 @@ def _alias(work: Work, row: Any, web: WebUrl, seen: set[str], *, only_new: bool 
 
 def _insert(work: Work, row: Any, web: WebUrl, key: str, digest: bytes, n: int) -> None:
     work.crawl.links += 1
-    host = host_of(work, work.memory.politeness_of(web))
+    host = host_of_url(work, web)
     plain = work.memory.rules.key(web)
     lane_id, template = place_of(work, web, host)
     work.run(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pagesift_store.focus import features
 from pagesift_store.focus.nearby import Nearby
 from pagesift_store.focus.score import score
-from pagesift_store.transactions.places import host_of, note_language
+from pagesift_store.transactions.places import host_of_url, note_language
 from pagesift_store.transactions.work import UrlShape
 from pagesift_store.urls.parts import bare_host
 from pagesift_store.urls.shapes import (
@@ -168,7 +168,7 @@ def _shaped(
     memory = work.memory
     anchor = found.anchor[:MOST_ANCHOR]
     shape = _shape(work, web, signal.url_hits)
-    host = host_of(work, memory.politeness_of(web))
+    host = host_of_url(work, web)
     language = _language(work, host, web, shape.segment)
     wanted = memory.terms.language
     full = work.settings.focus == "full"

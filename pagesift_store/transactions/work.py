@@ -52,6 +52,10 @@ class TermRow:
     evidence_pages: int
     weight: float
 
+    def stored(self) -> tuple[float, ...]:
+        """The row as it is written."""
+        return (self.df, self.occurrences, self.passages, self.evidence_pages, self.weight)
+
 
 @dataclass(slots=True)
 class PairRow:
@@ -146,7 +150,10 @@ class Memory:
     demoted: set[int]
     rewrites: dict[str, RewriteSet]
     seed_hosts: set[str]
+    stored_terms: list[tuple[float, ...]]
+    stored_model: list[tuple[float, float, float | None]]
     hosts: dict[str, HostInfo] = field(default_factory=dict)
+    hosts_by_url_host: dict[str, HostInfo] = field(default_factory=dict)
     lanes: int = 0
     covers: dict[int, float] = field(default_factory=dict)
     shapes: dict[str, UrlShape] = field(default_factory=dict)
@@ -169,6 +176,8 @@ class Memory:
 
         One URL in fifty, always the same ones, keeps its own key: it is fetched as found and so audits the rules.
         """
+        if not self.rewrites:
+            return key
         rules = self.rewrites.get(bare_host(web.host))
         if rules is None:
             return key
@@ -207,6 +216,7 @@ class Memory:
         """Keep what is remembered of hosts, their lanes, masks and URLs bounded."""
         if self.lanes > MOST_REMEMBERED or len(self.hosts) > MOST_REMEMBERED:
             self.hosts.clear()
+            self.hosts_by_url_host.clear()
             self.lanes = 0
         for remembered in (self.covers, self.shapes):
             if len(remembered) > MOST_REMEMBERED:
@@ -250,6 +260,8 @@ def recall(connection: Connection, version: tuple[int, int] = (0, 0)) -> Memory:
         demoted=set(connection.execute(pages_sql.demoted_templates()).scalars()),
         rewrites=_rewrites(connection),
         seed_hosts={bare_host(entry.host) for entry in entries},
+        stored_terms=[row.stored() for row in term_rows],
+        stored_model=posterior.rows(),
     )
 
 

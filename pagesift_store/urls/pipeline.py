@@ -98,7 +98,7 @@ class UrlRules:
         reason = refusal(web)
         if reason is not None:
             raise InvalidUrl(web.url, reason)
-        if self.is_blocked(web.url):
+        if self.blocked and self.is_blocked(web.url):
             raise InvalidUrl(web.url, Refusal.BLOCKED, "blocked by the operator")
         return web
 
