@@ -13,8 +13,15 @@ from pagesift_store.storage.statements import lanes as lanes_sql
 from pagesift_store.storage.statements import links as sql
 from pagesift_store.transactions import moves
 from pagesift_store.transactions.keys import found_on_repeats, key_of
-from pagesift_store.transactions.places import host_of_url, place_of
-from pagesift_store.transactions.signals import NO_SIGNAL, better_signal_of, nearby_of, scored, signal_of
+from pagesift_store.transactions.places import host_of_url, place_of, write_lanes
+from pagesift_store.transactions.signals import (
+    NO_SIGNAL,
+    better_signal_of,
+    nearby_of,
+    no_signal,
+    scored,
+    signal_of,
+)
 from pagesift_store.urls.pipeline import key_hash
 
 if TYPE_CHECKING:
@@ -239,7 +246,7 @@ class _Batch:
             signal = signal_of(work, item.web, item.found, item.carrier, by_depth, self._nearby)
             value = scored(work.memory, signal)
         else:
-            signal, value = NO_SIGNAL._replace(decay=by_depth), item.given
+            signal, value = no_signal(by_depth), item.given
         lane_id, template = place_of(work, item.web, host)
         same_hash = self._known.setdefault(item.hash, [])
         link = _Link(
@@ -301,6 +308,7 @@ class _Batch:
 
     def _write(self) -> None:
         work = self._work
+        write_lanes(work)
         work.run_all(sql.add_links(), self._new)
         work.moved(None, LinkState.QUEUED, len(self._new))
         work.run_all(sql.raise_link(), list(self._raised.values()))

@@ -50,11 +50,12 @@ def shut_full(work: Work, host_id: int, subtree_id: int) -> None:
         work.run(sql.shut_part(), the_part=subtree_id, most=caps.part)
 
 
-def shut_new(work: Work, lane_id: int) -> None:
-    """A lane was made: it is shut from the start where its host or its subtree is full."""
+def shut_new(work: Work, lanes: Sequence[int]) -> None:
+    """Lanes were made: they are shut from the start where their host or their subtree is full."""
     caps = Caps.of(work.settings)
     if caps != (UNLIMITED, UNLIMITED):
-        work.run(sql.settle_lane(), the_lane=lane_id, most_of_host=caps.host, most_of_part=caps.part)
+        most = {"most_of_host": caps.host, "most_of_part": caps.part}
+        work.run_many(sql.settle_lane(), [{"the_lane": lane, **most} for lane in lanes])
 
 
 def settle(work: Work) -> None:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from pagesift_store.storage.statements import lanes as sql
 from pagesift_store.transactions import limits
 from pagesift_store.transactions.keys import signed_hash
-from pagesift_store.transactions.work import HostInfo, Work
+from pagesift_store.transactions.work import HostInfo, NewLane, Work
 from pagesift_store.urls.parts import place
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pagesift_store.urls.reading import WebUrl
 
 MOST_LANES = 1_000
 """Lanes of a host; links beyond them share its overflow lane, so that the cost of a lease stays bounded."""
+
+MOST_AT_ONCE = 500
+"""Keys that one question asks for."""
 
 OVERFLOW = "/*"
 """Ends the key of the parts that an overflow lane counts for."""
@@ -71,7 +77,10 @@ def note_language(work: Work, host: HostInfo, segment: str, declared: str | None
 
 
 def place_of(work: Work, web: WebUrl, host: HostInfo) -> tuple[int, int | None]:
-    """The id of the lane that a link of this URL queues in, and the hash of its template (None: it has none)."""
+    """The id of the lane that a link of this URL queues in, and the hash of its template (None: it has none).
+
+    A lane that is new is written by `write_lanes`.
+    """
     parts = place(web, work.memory.seed_hosts, host.languages)
     keys = parts.subtree, parts.cluster
     lane = host.lane_ids.get(keys)
@@ -84,25 +93,60 @@ def place_of(work: Work, web: WebUrl, host: HostInfo) -> tuple[int, int | None]:
     return lane, None if parts.template is None else signed_hash(parts.template)
 
 
-def _new_lane(work: Work, host: HostInfo, subtree_key: str, cluster_key: str) -> int:
-    lane_id = work.insert(
-        sql.add_lane(),
-        host_id=host.id,
-        subtree_id=_part_of(work, host, "subtree", subtree_key),
-        cluster_id=_part_of(work, host, "cluster", cluster_key),
-    )
-    work.run(sql.count_lane(), the_id=host.id)
+def _new_lane(work: Work, host: HostInfo, subtree: str, cluster: str) -> int:
+    if not work.new_lanes:
+        work.last_lane = work.first(sql.last_lane()).id or 0
+    work.last_lane += 1
+    work.new_lanes.append(NewLane(work.last_lane, host, subtree, cluster))
     host.lanes += 1
-    limits.shut_new(work, lane_id)
-    host.lane_ids[subtree_key, cluster_key] = lane_id
+    host.lane_ids[subtree, cluster] = work.last_lane
     work.memory.lanes += 1
-    return lane_id
+    return work.last_lane
 
 
-def _part_of(work: Work, host: HostInfo, kind: str, key: str) -> int:
-    known = host.part_ids.get((kind, key))
-    if known is None:
-        row = work.first(sql.find_part(), kind=kind, key=key)
-        known = row.id if row is not None else work.insert(sql.add_part(), kind=kind, key=key)
-        host.part_ids[kind, key] = known
-    return known
+def write_lanes(work: Work) -> None:
+    """Write the lanes that `place_of` has made, and their parts: all at once, before the first link in one of them."""
+    lanes = work.new_lanes
+    if not lanes:
+        return
+    _write_parts(work, lanes)
+    work.run_many(
+        sql.add_lane(),
+        [
+            {
+                "id": lane.id,
+                "host_id": lane.host.id,
+                "subtree_id": lane.host.part_ids["subtree", lane.subtree],
+                "cluster_id": lane.host.part_ids["cluster", lane.cluster],
+            }
+            for lane in lanes
+        ],
+    )
+    counts = Counter(lane.host.id for lane in lanes)
+    work.run_many(sql.count_lanes(), [{"the_id": host, "lanes": lanes} for host, lanes in counts.items()])
+    limits.shut_new(work, [lane.id for lane in lanes])
+    work.new_lanes = []
+
+
+def _write_parts(work: Work, lanes: Sequence[NewLane]) -> None:
+    """Find the parts of new lanes, and make those that are new."""
+    wanted = {
+        (kind, key): None
+        for lane in lanes
+        for kind, key in (("subtree", lane.subtree), ("cluster", lane.cluster))
+        if (kind, key) not in lane.host.part_ids
+    }
+    ids: dict[tuple[str, str], int] = {}
+    for kind, statement in (("subtree", sql.find_subtrees), ("cluster", sql.find_clusters)):
+        keys = [key for each, key in wanted if each == kind]
+        for start in range(0, len(keys), MOST_AT_ONCE):
+            for row in work.rows_in(statement, sql.KEYS, keys[start : start + MOST_AT_ONCE]):
+                ids[kind, row.key] = row.id
+    last = work.first(sql.last_part()).id or 0
+    new = [part for part in wanted if part not in ids]
+    ids |= {part: last + i for i, part in enumerate(new, 1)}
+    work.run_many(sql.add_part(), [{"id": ids[kind, key], "kind": kind, "key": key} for kind, key in new])
+    for lane in lanes:
+        for part in (("subtree", lane.subtree), ("cluster", lane.cluster)):
+            if part in ids:
+                lane.host.part_ids[part] = ids[part]

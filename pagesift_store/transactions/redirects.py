@@ -11,7 +11,7 @@ from pagesift_store.storage.statements import links as sql
 from pagesift_store.transactions import moves
 from pagesift_store.transactions.adding import extend_scope
 from pagesift_store.transactions.keys import key_of
-from pagesift_store.transactions.places import host_of_url, place_of
+from pagesift_store.transactions.places import host_of_url, place_of, write_lanes
 from pagesift_store.transactions.signals import NO_SIGNAL
 from pagesift_store.urls.pipeline import key_hash
 
@@ -130,6 +130,7 @@ def _insert(work: Work, row: Any, web: WebUrl, key: str, digest: bytes, n: int) 
     host = host_of_url(work, web)
     plain = work.memory.rules.key(web)
     lane_id, template = place_of(work, web, host)
+    write_lanes(work)
     work.run(
         sql.add_links(),
         **NO_SIGNAL._asdict()

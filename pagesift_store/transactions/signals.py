@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pagesift_store.focus import features
@@ -46,6 +47,13 @@ class Signal(NamedTuple):
 
 NO_SIGNAL = Signal()
 """Of seeds and links with a given score: they have no features and never train the model."""
+
+
+@lru_cache(maxsize=1024)
+def no_signal(by_depth: float) -> Signal:
+    """`NO_SIGNAL` with the decay of a depth."""
+    return NO_SIGNAL._replace(decay=by_depth)
+
 
 MOST_ANCHOR = 1_000
 MOST_CONTEXT = 10_000
@@ -97,7 +105,7 @@ def signal_of(
         nearby: has read its texts, among others.
     """
     if not work.memory.terms.words:
-        return NO_SIGNAL._replace(decay=by_depth)  # without a query the order is that of discovery
+        return no_signal(by_depth)  # without a query the order is that of discovery
     return _shaped(work, web, found, carrier, _features(work, web, found, carrier, by_depth, nearby), nearby)
 
 
@@ -110,7 +118,7 @@ def better_signal_of(
     """
     memory = work.memory
     if not memory.terms.words:
-        signal = NO_SIGNAL._replace(decay=link.decay)
+        signal = no_signal(link.decay)
     else:
         signal = _features(work, web, found, carrier, link.decay, nearby)
         if not _may_have_floor(work, web) and scored(memory, signal) <= link.score:

@@ -118,6 +118,22 @@ class HostInfo:
         return " ".join([*sorted(self.seen), *(f"{s}={t}" for s, t in sorted(self.declared.items()))])
 
 
+class NewLane(NamedTuple):
+    """A lane that is still to be written.
+
+    Attributes:
+        id: that it will have.
+        host: what its links queue with.
+        subtree: key of the part that decides dryness.
+        cluster: key of the part that decides proof.
+    """
+
+    id: int
+    host: HostInfo
+    subtree: str
+    cluster: str
+
+
 class UrlShape(NamedTuple):
     """What a URL alone says of its link, whatever carries it.
 
@@ -281,9 +297,20 @@ class Work:
         now: the moment of the call.
         runner: runs prepared statements on the same connection.
         refused: URLs refused in this transaction: reason → (count, an example).
+        new_lanes: lanes made and not written yet.
+        last_lane: the highest id of a lane, those included; 0 until one is made.
     """
 
-    __slots__ = ("_saved", "connection", "memory", "now", "refused", "runner")
+    __slots__ = (
+        "_saved",
+        "connection",
+        "last_lane",
+        "memory",
+        "new_lanes",
+        "now",
+        "refused",
+        "runner",
+    )
 
     def __init__(self, connection: Connection, memory: Memory, now: float) -> None:
         self.connection = connection
@@ -291,6 +318,8 @@ class Work:
         self.now = now
         self.runner = Runner(connection)
         self.refused: dict[Refusal, tuple[int, str]] = {}
+        self.new_lanes: list[NewLane] = []
+        self.last_lane = 0
         self._saved = _counters(memory.crawl)
 
     @property

@@ -177,7 +177,7 @@ class _Directory(NamedTuple):
 @lru_cache(maxsize=8192)
 def _directory(path: str, languages: Languages) -> _Directory:
     segments = path.split("/")
-    blanked = "/".join([_blanked_segment(segment) for segment in segments])
+    blanked = "/".join([_blanked_segment(segment) for segment in segments]) if _DIGIT.search(path) else path
     names = [segment for segment in segments if segment]
     if names and names[0].lower() in languages:
         del names[0]

@@ -18,7 +18,7 @@ from pagesift_store.errors import InvalidUrl, Refusal
 if TYPE_CHECKING:
     from collections.abc import Container
 
-__all__ = ["MAX_BYTES", "WebUrl", "assemble", "read", "resolve"]
+__all__ = ["MAX_BYTES", "WebUrl", "assemble", "read", "read_plain", "resolve"]
 
 MAX_BYTES = 8192
 """Longest URL, in bytes, as found and as parsed. Longer ones are refused, never cut."""
@@ -122,13 +122,26 @@ def resolve(text: str, base: WebUrl, *, route_hosts: Container[str] = ()) -> Web
     found = _PLAIN_LINK.fullmatch(text)
     if found is None or base.userinfo or len(text) > MAX_BYTES - len(base.url):
         return read(text, base.url, route_hosts=route_hosts)
-    scheme, host, path, query = found.groups()
-    if host is not None:
-        url = text[: found.end(3) if query is None else found.end(4)]
-        return _new(WebUrl, (url, scheme, host, "", path, query, False, ""))
+    if found[2] is not None:
+        return _absolute(text, found)
+    path, query = found.group(3, 4)
     origin = base.url[: base.url.index("/", len(base.scheme) + 3)]
     url = f"{origin}{path}" if query is None else f"{origin}{path}?{query}"
     return _new(WebUrl, (url, base.scheme, base.host, base.port, path, query, False, ""))
+
+
+def read_plain(text: str, *, route_hosts: Container[str] = ()) -> WebUrl:
+    """As `read` without a base: the same answers, several times faster for everyday URLs."""
+    found = _PLAIN_LINK.fullmatch(text)
+    if found is None or found[2] is None or len(text) > MAX_BYTES:
+        return read(text, route_hosts=route_hosts)
+    return _absolute(text, found)
+
+
+def _absolute(text: str, found: re.Match[str]) -> WebUrl:
+    scheme, host, path, query = found.groups()
+    url = text[: found.end(3) if query is None else found.end(4)]
+    return _new(WebUrl, (url, scheme, host, "", path, query, False, ""))
 
 
 def assemble(web: WebUrl, scheme: str, host: str, path: str, query: str | None) -> WebUrl:

@@ -5,7 +5,20 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Insert, Select, Update, and_, bindparam, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Insert,
+    Select,
+    Update,
+    and_,
+    bindparam,
+    func,
+    insert,
+    literal_column,
+    or_,
+    select,
+    update,
+)
 
 from pagesift_store.storage.tables import QUEUED, REVISIT, host, lane, link, part
 
@@ -34,16 +47,43 @@ def set_languages() -> Update:
     return update(host).where(host.c.id == bindparam("the_host")).values(languages=bindparam("languages"))
 
 
+KEYS = tuple(f"key_{i}" for i in range(500))
+"""Names of the parameters of `find_subtrees` and `find_clusters`."""
+
+
 @cache
-def find_part() -> Select[int]:
-    """A part's id; parameters `kind`, `key`."""
-    return select(part.c.id).where(part.c.kind == bindparam("kind"), part.c.key == bindparam("key"))
+def find_subtrees(size: int) -> Select[Any]:
+    """Subtrees with one of `size` keys; parameters `KEYS`."""
+    return _find_parts(literal_column("'subtree'"), size)
+
+
+@cache
+def find_clusters(size: int) -> Select[Any]:
+    """Clusters with one of `size` keys; parameters `KEYS`."""
+    return _find_parts(literal_column("'cluster'"), size)
+
+
+def _find_parts(kind: Any, size: int) -> Select[Any]:
+    keys: list[Any] = [bindparam(name) for name in KEYS[:size]]
+    return select(part.c.id, part.c.key).where(part.c.kind == kind, part.c.key.in_(keys))
+
+
+@cache
+def last_part() -> Select[Any]:
+    """The highest id of a part; NULL when there is none."""
+    return select(func.max(part.c.id).label("id"))
+
+
+@cache
+def last_lane() -> Select[Any]:
+    """The highest id of a lane; NULL when there is none."""
+    return select(func.max(lane.c.id).label("id"))
 
 
 @cache
 def add_part() -> Insert:
-    """A new part; parameters `kind`, `key`."""
-    return insert(part).values(kind=bindparam("kind"), key=bindparam("key"))
+    """A new part; parameters `id`, `kind`, `key`."""
+    return insert(part).values({name: bindparam(name) for name in ("id", "kind", "key")})
 
 
 @cache
@@ -69,14 +109,17 @@ def lanes_of_host() -> Select[Any]:
 
 @cache
 def add_lane() -> Insert:
-    """A new lane; parameters `host_id`, `subtree_id`, `cluster_id`."""
-    return insert(lane).values({name: bindparam(name) for name in ("host_id", "subtree_id", "cluster_id")})
+    """A new lane; parameters `id`, `host_id`, `subtree_id`, `cluster_id`."""
+    names = ("id", "host_id", "subtree_id", "cluster_id")
+    return insert(lane).values({name: bindparam(name) for name in names})
 
 
 @cache
-def count_lane() -> Update:
-    """One more lane of a host; parameter `the_id`."""
-    return update(host).where(host.c.id == bindparam("the_id")).values(lanes=host.c.lanes + 1)
+def count_lanes() -> Update:
+    """More lanes of a host; parameters `the_id`, `lanes`."""
+    return (
+        update(host).where(host.c.id == bindparam("the_id")).values(lanes=host.c.lanes + bindparam("lanes"))
+    )
 
 
 def _goes_before(demoted: Any, score: Any, link_id: Any) -> ColumnElement[bool]:
