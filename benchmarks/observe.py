@@ -25,6 +25,9 @@ from pagesift_store import Frontier
 
 BARS = {"normal": 0.25, "full": 0.4}
 
+GROUP = 10
+"""Pages that a caller with several at hand reports together."""
+
 
 class Round(NamedTuple):
     """What both spent on the same pages."""
@@ -48,15 +51,7 @@ class Race:
 
     def round(self, pages: int) -> Round:
         """Both crawl the next `pages` pages; the floor first, then the store."""
-        first, self._page = self._page, self._page + pages
-        floor = Spent()
-        for page in range(first, self._page):
-            found = workload.linked_numbers(page, self._seeds)
-            items = [(workload.url(number), workload.given_score(number)) for number in found]
-            with floor.timed():
-                taken = self._floor.lease()
-                if taken is not None:
-                    self._floor.complete(taken[0], items)
+        floor, first = self._floor_round(pages)
         store, rescores, rescored = Spent(), list[float](), 0
         for page in range(first, self._page):
             links = workload.links(page, self._seeds)
@@ -72,6 +67,34 @@ class Race:
                 rescores.append(lap)
                 rescored += outcome.rescored
         return Round(store, floor, rescores, rescored)
+
+    def together(self, pages: int, group: int) -> Round:
+        """The same with `group` pages in one transaction; the floor still takes them one by one."""
+        floor, first = self._floor_round(pages)
+        store = Spent()
+        for start in range(first, self._page, group):
+            with store.timed():
+                leases = self._frontier.lease(group)
+            fetched = [
+                (lease, workload.page(workload.number_of(lease.url), workload.links(page, self._seeds)))
+                for page, lease in enumerate(leases, start)
+            ]
+            with store.timed():
+                self._frontier.observe_many(fetched)
+        return Round(store, floor, [], 0)
+
+    def _floor_round(self, pages: int) -> tuple[Spent, int]:
+        """The floor crawls the next `pages` pages; what it spent, and the first of them."""
+        first, self._page = self._page, self._page + pages
+        floor = Spent()
+        for page in range(first, self._page):
+            found = workload.linked_numbers(page, self._seeds)
+            items = [(workload.url(number), workload.given_score(number)) for number in found]
+            with floor.timed():
+                taken = self._floor.lease()
+                if taken is not None:
+                    self._floor.complete(taken[0], items)
+        return floor, first
 
 
 def fill(floor: Floor, seeds: int) -> None:
@@ -96,7 +119,25 @@ def measure(queued: int, pages: int, rounds: int, durability: str) -> list[Figur
             frontier.configure(durability=durability)
             race = Race(frontier, floor, queued)
             settle()
-            return figures([race.round(pages) for _ in range(rounds)], pages, queued, durability)
+            found = figures([race.round(pages) for _ in range(rounds)], pages, queued, durability)
+            grouped = [race.together(pages, GROUP) for _ in range(rounds)]
+            return [*found, together(grouped, pages, durability)]
+
+
+def together(rounds: list[Round], pages: int, durability: str) -> Figure:
+    """The rate of pages that are observed several at a time."""
+    store = [pages / each.store.wall for each in rounds]
+    floor = [pages / each.floor.wall for each in rounds]
+    return Figure(
+        name=f"… {GROUP} pages at a time, {durability}",
+        value=median(store),
+        unit="pages/s",
+        floor=median(floor),
+        ratio=ratios(store, floor),
+        cpu_ms=median(each.store.cpu / pages * 1e3 for each in rounds),
+        floor_cpu_ms=median(each.floor.cpu / pages * 1e3 for each in rounds),
+        note="lease(10), observe_many",
+    )
 
 
 def figures(rounds: list[Round], pages: int, queued: int, durability: str) -> list[Figure]:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import TracebackType
 
+    from pagesift_store.errors import LeaseLost
     from pagesift_store.records import (
         Added,
         Explanation,
@@ -253,6 +254,28 @@ class Frontier:
         """
         with self._writing() as work:
             return observing.observe(work, lease, page)
+
+    def observe_many(self, fetched: Iterable[tuple[Lease, Page]]) -> list[Observation | LeaseLost]:
+        """Record what several fetches brought, in one transaction: all of it or nothing is stored.
+
+        The pages are observed in their order, each as by `observe` at the same moment. One commit for all costs less
+        than one each, with durability `full` above all.
+
+        Args:
+            fetched: leases and their pages; up to some hundred, because others wait until all are stored.
+
+        Returns:
+            In the same order what `observe` would return; a `LeaseLost`, not raised, where the lease was lost: nothing
+            of that page is stored.
+
+        Raises:
+            WrongStore, InvalidValue: as for `observe`; nothing of any page is stored.
+        """
+        pages = list(fetched)
+        for _, page in pages:
+            observing.check(page)
+        with self._writing() as work:
+            return [observing.observe_or_lost(work, lease, page) for lease, page in pages]
 
     def fail(
         self,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from pagesift_store.errors import InvalidUrl, InvalidValue, Refusal
+from pagesift_store.errors import InvalidUrl, InvalidValue, LeaseLost, Refusal
 from pagesift_store.focus.analysis import Analysis, analyse
 from pagesift_store.focus.fingerprint import short_hash
 from pagesift_store.records import Added, FailKind, FoundLink, Lease, LinkState, Observation, Page
@@ -105,6 +105,14 @@ def observe(work: Work, lease: Lease, page: Page) -> Observation:
         state=state,
         due=due,
     )
+
+
+def observe_or_lost(work: Work, lease: Lease, page: Page) -> Observation | LeaseLost:
+    """As `observe`; a lost lease, which is found out before anything is changed, is returned."""
+    try:
+        return observe(work, lease, page)
+    except LeaseLost as lost:
+        return lost
 
 
 def check(page: Page) -> None:
