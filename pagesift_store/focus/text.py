@@ -115,7 +115,14 @@ _TYPOGRAPHY = tuple(
     for character in characters
 )
 _ASCII_GAPS = bytes(code if chr(code).isalnum() else 32 for code in range(128)) + bytes(128)
-_HUMP = re.compile(r"[a-z0-9][A-Z]")
+# Small letters and digits as "a", capitals as "A", all else as a blank: humps are found without a regular expression.
+_CLASSES = (
+    bytes(
+        97 if chr(code).islower() or chr(code).isdigit() else 65 if chr(code).isupper() else 32
+        for code in range(128)
+    )
+    + b" " * 128
+)
 _CAMEL_NAME = re.compile(r"(?<![^\W_])[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*(?![^\W_])")
 _BETWEEN_HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PLAIN_WORD = re.compile(r"[^\W_]+")
@@ -157,7 +164,7 @@ def spread(text: str) -> str:
     Args:
         text: any text, not folded yet.
     """
-    if _HUMP.search(text) is None:
+    if b"aA" not in text.encode("utf-8", "surrogatepass").translate(_CLASSES):
         return text
     return _CAMEL_NAME.sub(_spread_name, text)
 
@@ -266,6 +273,8 @@ class _WordMasks(dict[str, int]):
         if _IN_RUN.match(word):
             mask = reduce(or_, (bit for run, bit in self._runs.items() if run in word), 0)
         else:
+            if word.isdecimal():
+                return self._bits.get(word, 0)  # URLs are full of numbers, and each is its own stem
             mask = self._bits.get(self._stems([word])[0], 0)
         if len(word) <= _MAX_STEMMED:
             if len(self) >= _MAX_REMEMBERED:
