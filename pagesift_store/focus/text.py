@@ -273,7 +273,7 @@ class _WordMasks(dict[str, int]):
         if _IN_RUN.match(word):
             mask = reduce(or_, (bit for run, bit in self._runs.items() if run in word), 0)
         else:
-            if word.isdecimal():
+            if word.isascii() and word.isdigit():
                 return self._bits.get(word, 0)  # URLs are full of numbers, and each is its own stem
             mask = self._bits.get(self._stems([word])[0], 0)
         if len(word) <= _MAX_STEMMED:
