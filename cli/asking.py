@@ -17,7 +17,7 @@ from .options import form_option, store_argument
 from .output import show_record, show_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 __all__ = ["COMMANDS"]
 
@@ -85,9 +85,16 @@ def url(store: str, url: str, form: str) -> None:
         show_record(wire.explanation_to_json(inspector.explain(url)), form)
 
 
+def _long(
+    some: Callable[[Inspector, int | None], list[dict[str, Any]]],
+) -> Callable[[Inspector, int | None], Iterable[dict[str, Any]]]:
+    """A listing that may be longer than the memory: all of it is asked for row by row."""
+    return lambda inspector, most: inspector.each(some.__name__) if most is None else some(inspector, most)
+
+
 def _listing(
     name: str,
-    ask: Callable[[Inspector, int | None], list[dict[str, Any]]],
+    ask: Callable[[Inspector, int | None], Iterable[dict[str, Any]]],
     columns: str,
     text: str,
     *,
@@ -119,13 +126,13 @@ def _listing(
 
 _listing(
     "queue",
-    Inspector.queue,
+    _long(Inspector.queue),
     "id score url depth subtree ready_at",
     "List the best queued links, best first, the rests of their hosts and the rules of order left aside.",
 )
 _listing(
     "parts",
-    Inspector.parts,
+    _long(Inspector.parts),
     "kind key pages hits lower upper verdict scheduled",
     "List the parts of the site by pages fetched: hits, the interval of their share, dry or proven.",
 )
@@ -145,26 +152,26 @@ _listing(
 )
 _listing(
     "hosts",
-    Inspector.hosts,
+    _long(Inspector.hosts),
     "name pages in_flight delay ready_at blocked_until failures robots_status note",
     "List the hosts by pages fetched, with their politeness.",
 )
 _listing(
     "blocks",
-    Inspector.blocks,
+    _long(Inspector.blocks),
     "pattern",
     "List the patterns of URLs that were blocked.",
     usual=_ALL,
 )
 _listing(
     "leases",
-    Inspector.leases,
+    _long(Inspector.leases),
     "id url attempt owner pid expires",
     "List what is leased, to whom, until when.",
 )
 _listing(
     "pages",
-    Inspector.pages,
+    _long(Inspector.pages),
     "fetched_at status relevance hit url title error",
     "List the latest fetches, latest first.",
 )
@@ -177,7 +184,7 @@ _listing(
 )
 _listing(
     "templates",
-    Inspector.templates,
+    _long(Inspector.templates),
     "text fetched repeated demoted",
     "List the templates of URLs by how often their pages repeat.",
 )

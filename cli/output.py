@@ -11,6 +11,7 @@ import io
 import shutil
 import sys
 from datetime import UTC, datetime
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,7 +20,7 @@ from .text import encodable, inert, one_line, shorten, takes_utf8
 from .wire import dumps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     Row = Mapping[str, Any]
 
@@ -55,7 +56,7 @@ _WIDTH = 120
 
 
 def show_rows(
-    ask: Callable[[int | None], Sequence[Row]],
+    ask: Callable[[int | None], Iterable[Row]],
     columns: Sequence[str],
     form: str,
     most: int | None,
@@ -72,23 +73,33 @@ def show_rows(
     """
     if form == "table":
         limit = usual if most is None else most
-        rows = ask(limit + 1 if limit else None)
-        shown = rows[:limit] if limit else rows
+        found = list(ask(limit + 1 if limit else None))
+        shown = found[:limit] if limit else found
         _draw(shown, columns)
-        if len(shown) < len(rows):
+        if len(shown) < len(found):
             click.echo(f"the first {limit}; there are more: --limit 0 shows all")
         return
-    rows = ask(most or None)
+    # One by one: a listing may be longer than the memory.
+    rows = iter(ask(most or None))
     if form == "json":
-        click.echo("[")
-        for place, row in enumerate(rows, 1):
-            click.echo(f"  {dumps(dict(row))}{',' if place < len(rows) else ''}")
-        click.echo("]")
+        _array(rows)
     elif form == "jsonl":
         for row in rows:
             click.echo(dumps(dict(row)))
     else:
-        _csv(list(rows[0]) if rows else list(columns), [list(row.values()) for row in rows])
+        first = next(rows, None)
+        _csv(list(columns if first is None else first))
+        for row in () if first is None else chain([first], rows):
+            _csv(row.values())
+
+
+def _array(rows: Iterator[Row]) -> None:
+    """Rows as one array, each on a line of its own; what comes before a row closes the one before it."""
+    before = "[\n  "
+    for row in rows:
+        click.echo(f"{before}{dumps(dict(row))}", nl=False)
+        before = ",\n  "
+    click.echo("[\n]" if before[0] == "[" else "\n]")
 
 
 def show_record(record: Row, form: str) -> None:
@@ -98,7 +109,8 @@ def show_record(record: Row, form: str) -> None:
     elif form == "jsonl":
         click.echo(dumps(record))
     elif form == "csv":
-        _csv(["name", "value"], [list(pair) for pair in _flat(record)])
+        for pair in [("name", "value"), *_flat(record)]:
+            _csv(pair)
     else:
         _draw_record(record)
 
@@ -117,14 +129,11 @@ def _flat(value: Any, path: str = "") -> list[tuple[str, Any]]:
 # -- csv ---------------------------------------------------------------------------------------------------------
 
 
-def _csv(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+def _csv(values: Iterable[Any]) -> None:
+    """One line."""
     buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    for row in [names, *rows]:
-        writer.writerow([_csv_value(value) for value in row])
-        click.echo(encodable(buffer.getvalue()), nl=False)
-        buffer.seek(0)
-        buffer.truncate()
+    csv.writer(buffer, lineterminator="\n").writerow([_csv_value(value) for value in values])
+    click.echo(encodable(buffer.getvalue()), nl=False)
 
 
 def _csv_value(value: Any) -> Any:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
+from contextlib import closing
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
-from sqlalchemy import Connection, Table, select
+from sqlalchemy import select
 
 from pagesift_store.errors import Refusal, UnknownUrl
 from pagesift_store.focus.harvest import is_dry, is_proven
@@ -15,6 +18,7 @@ from pagesift_store.records import Explanation, LinkState, Robots, Status, Stop,
 from pagesift_store.settings import Settings
 from pagesift_store.storage import schema, tables
 from pagesift_store.storage.engine import Database, identify, path_of
+from pagesift_store.storage.prepared import Runner
 from pagesift_store.storage.statements import crawl as crawl_sql
 from pagesift_store.storage.statements import questions as sql
 from pagesift_store.transactions import ending, explaining, robots
@@ -23,6 +27,8 @@ from pagesift_store.transactions.work import Memory, recall
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+
+    from sqlalchemy import Connection, Select, Table
 
 __all__ = ["Inspector"]
 
@@ -158,17 +164,40 @@ class Inspector:
 
     # -- tables of answers, so many rows at most, or all (None) --------------------------------------------------------
 
-    def queue(self, most: int | None = 20) -> list[dict[str, Any]]:
-        """The best queued links, best first: id, score, url, host, subtree, depth, ready_at, demoted."""
+    def each(self, listing: str) -> Iterator[dict[str, Any]]:
+        """All rows of a listing one by one, however many there are, from one moment of the store.
+
+        Others go on meanwhile, and their log grows until the last row is read. A sort goes to the folder for temporary
+        files.
+
+        Args:
+            listing: the name of a method below with a parameter `most`.
+        """
         with self.database.reading() as connection:
-            return _rows(connection, sql.best_queued(most))
+            self.database.sort_on_disk(connection)
+            if listing == "queue":
+                yield from _queue(connection)
+                return
+            found = connection.execute(_LISTINGS[listing](None).execution_options(yield_per=_PAGE))
+            rows = (dict(row) for row in found.mappings())
+            if listing == "parts":
+                memory = recall(connection)
+                yield from (row | _harvest(row, memory) for row in rows)
+            else:
+                yield from rows
+
+    def queue(self, most: int | None = 20) -> list[dict[str, Any]]:
+        """The best queued links, best first: id, score, url, host, subtree, depth, demoted, ready_at."""
+        if most is None:
+            return list(self.each("queue"))
+        with self.database.reading() as connection:
+            return _rows(connection, sql.best_queued(), most=most)
 
     def parts(self, most: int | None = 50) -> list[dict[str, Any]]:
         """Parts by pages fetched: kind, key, pages, hits, lower and upper bound, verdict, scheduled."""
         with self.database.reading() as connection:
             memory = recall(connection)
-            rows = _rows(connection, sql.parts(most))
-        return [row | _harvest(row, memory) for row in rows]
+            return [row | _harvest(row, memory) for row in _rows(connection, sql.parts(most))]
 
     def terms(self) -> list[dict[str, Any]]:
         """The query's terms: bit, word, stem, df, occurrences, passages, evidence_pages, weight."""
@@ -228,7 +257,7 @@ class Inspector:
         """
         with self.database.reading() as connection:
             refused = [row for row in _rows(connection, crawl_sql.read_refusals()) if row["reason"] in _TRAPS]
-            demoted = _rows(connection, sql.demoted_templates(), suffix=REPEATS.format(""))
+            demoted = _demoted(connection)
             rewritten = _rows(connection, sql.rules_in_force())
             entities = _rows(connection, sql.undecoded_entities())
         found = [("refused", row["reason"], row["refused"], row["example"]) for row in refused]
@@ -242,6 +271,38 @@ class Inspector:
         order = ("refused", "demoted", "rewritten", "entity")
         found.sort(key=lambda trap: (order.index(trap[0]), -trap[2], trap[1]))
         return [dict(zip(("kind", "what", "count", "evidence"), trap, strict=True)) for trap in found]
+
+
+_LISTINGS: dict[str, Callable[[int | None], Select[Any]]] = {
+    "parts": sql.parts,
+    "hosts": sql.hosts,
+    "blocks": sql.blocks,
+    "leases": sql.leased,
+    "pages": sql.latest_pages,
+    "templates": sql.templates,
+}
+
+
+def _queue(connection: Connection) -> Iterator[dict[str, Any]]:
+    """The whole queue in its order: only ids and what orders them are sorted, the rest is looked up as it is read."""
+    runner = Runner(connection)
+    with closing(runner.stream(sql.queue_order(), {})) as order:
+        while ids := [row.id for row in islice(order, len(sql.IDS))]:
+            found = {row.id: row for row in runner.rows_in(sql.queued_by_id, sql.IDS, ids)}
+            yield from (found[link_id]._asdict() for link_id in ids)
+
+
+def _demoted(connection: Connection) -> list[dict[str, Any]]:
+    """Demoted templates with the queued links that come last for each."""
+    templates, hosts = Counter[int](), Counter[str]()
+    for row in connection.execute(sql.demoted_links()):
+        templates[row.template] += row.links
+        if row.repeats_of is not None:
+            hosts[REPEATS.format(row.repeats_of)] += row.links
+    return [
+        row | {"links": templates[row["hash"]] + hosts[row["text"]]}
+        for row in _rows(connection, sql.demoted_templates())
+    ]
 
 
 def _rows(connection: Connection, statement: Any, **parameters: Any) -> list[dict[str, Any]]:

@@ -210,6 +210,13 @@ class Database:
         pages: int = connection.exec_driver_sql("PRAGMA freelist_count").scalar_one()
         return pages * int(connection.exec_driver_sql("PRAGMA page_size").scalar_one())
 
+    def sort_on_disk(self, connection: Connection) -> None:
+        """Let what this connection sorts go to a temporary file once it is larger than the page cache.
+
+        For questions about everything: what they sort grows with the store. To be said before the first of them.
+        """
+        connection.exec_driver_sql("PRAGMA temp_store=FILE")
+
     def set_durability(self, durability: str) -> None:
         """Use `full` or `normal` from the next transaction on."""
         with self._lock:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Select, Table, and_, bindparam, func, literal_column, or_, select, tuple_
+from sqlalchemy import Select, Table, and_, bindparam, case, func, literal_column, select, tuple_
 
 from pagesift_store.storage.tables import (
     LEASED,
@@ -43,8 +43,11 @@ def page_of(
     return statement.where(key[0] > after[0] if len(key) == 1 else tuple_(*key) > after)
 
 
-def best_queued(most: int | None) -> Select[Any]:
-    """The queue by (demoted, score descending, id), hosts' rest and the rules of DESIGN 6 left aside."""
+ORDER = (link.c.demoted, link.c.score.desc(), link.c.id)
+"""Which queued link comes first, hosts' rest and the rules of DESIGN 6 left aside."""
+
+
+def _queued() -> Select[Any]:
     subtree = part.alias("subtree")
     return (
         select(
@@ -60,10 +63,48 @@ def best_queued(most: int | None) -> Select[Any]:
         .join(lane, lane.c.id == link.c.lane_id)
         .join(host, host.c.id == lane.c.host_id)
         .join(subtree, subtree.c.id == lane.c.subtree_id)
-        .where(QUEUED)
-        .order_by(link.c.demoted, link.c.score.desc(), link.c.id)
-        .limit(most)
     )
+
+
+@cache
+def best_queued() -> Select[Any]:
+    """The best of the queue in its order; parameter `most`. Served by ix_link_queue.
+
+    They stand among the first so many of the lanes with the best so many heads: other links are not looked at.
+    """
+    of_lane = link.alias("of_lane")
+    lanes = (
+        select(lane.c.id)
+        .where(lane.c.head_id.is_not(None))
+        .order_by(lane.c.head_demoted, lane.c.head_score.desc(), lane.c.head_id)
+        .limit(bindparam("most"))
+        .subquery("best_lanes")
+    )
+    first = (
+        select(of_lane.c.id)
+        .where(of_lane.c.state == literal_column("'queued'"), of_lane.c.lane_id == lanes.c.id)
+        .order_by(of_lane.c.demoted, of_lane.c.score.desc(), of_lane.c.id)
+        .limit(bindparam("most"))
+        .correlate(lanes)
+    )
+    return _queued().join(lanes, link.c.id.in_(first)).order_by(*ORDER).limit(bindparam("most"))
+
+
+@cache
+def queue_order() -> Select[Any]:
+    """Ids of all queued links in the order of the queue: a scan, and a sort that the caller lets go to the disk."""
+    # By the index SQLite would look up each row for its state; in the order of the rows it reads them one by one.
+    return select(link.c.id).with_hint(link, "NOT INDEXED", "sqlite").where(QUEUED).order_by(*ORDER)
+
+
+IDS = tuple(f"id_{i}" for i in range(500))
+"""Names of the parameters of `queued_by_id`."""
+
+
+@cache
+def queued_by_id(size: int) -> Select[Any]:
+    """What `best_queued` says, of `size` links; parameters `IDS`."""
+    return _queued().where(link.c.id.in_([bindparam(name) for name in IDS[:size]]))
 
 
 def parts(most: int | None) -> Select[Any]:
@@ -135,25 +176,30 @@ def templates(most: int | None) -> Select[Any]:
 
 @cache
 def demoted_templates() -> Select[Any]:
-    """Templates whose links come last, with how many of those are queued. Reads the queue.
-
-    Parameter `suffix`: what follows the host in the text of the template of links that were found on repeats.
-    """
-    found_on_repeats = and_(link.c.on_repeats, template.c.text == host.c.name + bindparam("suffix"))
-    waiting = (
-        select(func.count())
-        .select_from(link)
-        .join(lane, lane.c.id == link.c.lane_id)
-        .join(host, host.c.id == lane.c.host_id)
-        .where(
-            QUEUED,
-            link.c.demoted == literal_column("true"),
-            or_(link.c.template == template.c.hash, found_on_repeats),
-        )
+    """Templates whose links come last."""
+    return select(template.c.hash, template.c.text, template.c.fetched, template.c.repeated).where(
+        template.c.demoted == literal_column("true")
     )
-    return select(
-        template.c.text, template.c.fetched, template.c.repeated, waiting.scalar_subquery().label("links")
-    ).where(template.c.demoted == literal_column("true"))
+
+
+@cache
+def demoted_links() -> Select[Any]:
+    """Queued links that come last, by template, and those found on repeats by host. Served by ix_link_queue.
+
+    Lane by lane, so that no other link is looked at.
+    """
+    return (
+        select(
+            link.c.template,
+            case((link.c.on_repeats, host.c.name)).label("repeats_of"),
+            func.count().label("links"),
+        )
+        .select_from(lane)
+        .join(link, and_(QUEUED, link.c.lane_id == lane.c.id, link.c.demoted == literal_column("true")))
+        .join(host, host.c.id == lane.c.host_id)
+        .where(lane.c.head_id.is_not(None))
+        .group_by(link.c.template, case((link.c.on_repeats, host.c.name)))
+    )
 
 
 @cache
