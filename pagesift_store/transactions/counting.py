@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,9 +19,12 @@ from pagesift_store.transactions import ending
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sqlalchemy import Table
+    from sqlalchemy import Executable, Table
 
     from pagesift_store.transactions.work import Work
+
+_LINKS_AT_ONCE = 100_000
+"""Links that are grouped in one go: what is held does not grow with the store."""
 
 
 class Wrong(NamedTuple):
@@ -61,7 +65,7 @@ def tally(work: Work) -> Tally:
     lanes = {lane.id: lane for lane in work.rows(sql.all_lanes())}
     for lane in lanes.values():
         found.hosts[lane.host_id]["lanes"] += 1
-    for group in work.rows(sql.links_by_lane()):
+    for group in _groups(work):
         found.crawl[group.state] += group.links
         found.crawl["fetched"] += group.fetched
         lane = lanes.get(group.lane_id)
@@ -72,7 +76,7 @@ def tally(work: Work) -> Tally:
         if group.state == LinkState.LEASED:
             found.hosts[lane.host_id]["in_flight"] += group.links
             found.leased[lane.cluster_id] += group.links
-    for page in work.rows(pages_sql.counted_pages()):
+    for page in _streamed(work, pages_sql.counted_pages()):
         found.crawl["pages"] += 1
         found.crawl["hits"] += page.hit
         found.crawl["relevant"] += page.relevance >= EVIDENCE_FROM
@@ -84,13 +88,26 @@ def tally(work: Work) -> Tally:
     return found
 
 
+def _groups(work: Work) -> Iterator[Any]:
+    """Links by lane and state; a lane comes as often as its links lie apart."""
+    last = work.first(sql.last_link()).id or 0
+    for after in range(0, last, _LINKS_AT_ONCE):
+        yield from work.rows(sql.links_by_lane(), after=after, upto=after + _LINKS_AT_ONCE)
+
+
+def _streamed(work: Work, statement: Executable) -> Iterator[Any]:
+    """Rows as they are read, for there may be many."""
+    with closing(work.runner.stream(statement, {})) as rows:
+        yield from rows
+
+
 def differences(work: Work) -> Iterator[Wrong]:
     """Every counter that differs from its rows."""
     found = tally(work)
     counted = {name: found.crawl[name] for name in (*LinkState, "fetched", "pages", "hits", "relevant")}
     for name, value in {**counted, "relevance": found.relevance}.items():
         yield Wrong(tables.crawl, 1, "crawl", str(name), getattr(work.crawl, name), value)
-    for host in work.rows(sql.all_rows(tables.host)):
+    for host in _streamed(work, sql.all_rows(tables.host)):
         for name in ("in_flight", "pages", "lanes"):
             yield Wrong(
                 tables.host,
@@ -100,11 +117,11 @@ def differences(work: Work) -> Iterator[Wrong]:
                 getattr(host, name),
                 found.hosts[host.id][name],
             )
-    for lane in work.rows(sql.all_lanes()):
+    for lane in _streamed(work, sql.all_lanes()):
         for name, value in zip(("pages", "relevance"), found.lanes[lane.id], strict=True):
             yield Wrong(tables.lane, lane.id, f"lane {lane.id}", name, getattr(lane, name), value)
     scheduled = 0
-    for part in work.rows(sql.all_rows(tables.part)):
+    for part in _streamed(work, sql.all_rows(tables.part)):
         label = f"{part.kind} {part.key}"
         for name in ("pages", "hits", "fetched"):
             yield Wrong(tables.part, part.id, label, name, getattr(part, name), found.parts[part.id][name])
@@ -125,9 +142,7 @@ def wrong(work: Work) -> Iterator[Finding]:
 
 def count_again(work: Work) -> None:
     """Put every counter right."""
-    for one in list(differences(work)):
-        if one.stored == one.counted:
-            continue
+    for one in [one for one in differences(work) if one.stored != one.counted]:
         if one.table is tables.crawl:  # written once, at the end of the transaction
             setattr(work.crawl, one.column, one.counted)
         else:

@@ -11,6 +11,7 @@ import pytest
 from store_invariants import violations
 
 from pagesift_store import Fault, Frontier, InvalidSettings, StoreDamaged, StoreMissing, upkeep
+from pagesift_store.transactions import counting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,6 +47,15 @@ def test_a_store_that_was_used_is_sound(filled: Path) -> None:
     assert checked.findings == ()
     assert checked.sound
     assert checked.keys == checked.links > 20
+
+
+def test_counting_a_few_links_at_a_time_counts_them_all(
+    filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counting, "_LINKS_AT_ONCE", 3)
+    assert upkeep.check(filled).sound
+    change(filled, "UPDATE host SET pages = pages + 1 WHERE name = 'b.example'")
+    assert faults(filled) == {Fault.COUNT}
 
 
 def test_a_check_changes_nothing(filled: Path) -> None:

@@ -16,13 +16,18 @@ if TYPE_CHECKING:
 
 @cache
 def links_by_lane() -> Select[Any]:
-    """Links of every lane by state, and how many of them were fetched. Reads all links."""
+    """Some links of every lane by state, and how many of them were fetched; parameters `after` and `upto`, two ids.
+
+    Groups are made by sorting, in memory: of all links at once it would take more of it than the machine may have.
+    """
     fetched = func.sum(
         case((link.c.visits > literal_column("0"), literal_column("1")), else_=literal_column("0"))
     )
-    return select(
-        link.c.lane_id, link.c.state, func.count().label("links"), fetched.label("fetched")
-    ).group_by(link.c.lane_id, link.c.state)
+    return (
+        select(link.c.lane_id, link.c.state, func.count().label("links"), fetched.label("fetched"))
+        .where(link.c.id > bindparam("after"), link.c.id <= bindparam("upto"))
+        .group_by(link.c.lane_id, link.c.state)
+    )
 
 
 @cache
