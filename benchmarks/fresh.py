@@ -2,7 +2,7 @@
 
     python benchmarks/fresh.py open STORE
     python benchmarks/fresh.py floor STORE
-    python benchmarks/fresh.py memory STORE PAGES
+    python benchmarks/fresh.py memory STORE SEEDS PAGES
 
 Prints one JSON object. The library is imported inside the functions, because importing it is part of what is measured.
 """
@@ -46,18 +46,18 @@ def open_floor(path: str) -> dict[str, float]:
     return {"imports": imported - start, "open": opened - imported, "lease": leased - opened}
 
 
-def memory(path: str, pages: int) -> dict[str, float]:
+def memory(path: str, seeds: int, pages: int) -> dict[str, float]:
     """MiB of resident memory: after the imports, and at most while some pages are crawled."""
     sys.path.insert(0, str(ROOT))
-    from benchmarks.stores import step
+    from benchmarks.stores import WARM_PAGES, step
     from pagesift_store import Frontier
 
     imported = resident("VmRSS")
     with Frontier.open(path) as frontier:
         frontier.lease(10)
-        known = sum(frontier.status().counts.values())
-        for page in range(pages):
-            step(frontier, page, known)
+        frontier.status()
+        for page in range(WARM_PAGES, WARM_PAGES + pages):
+            step(frontier, page, seeds)
     return {"imported": imported, "peak": resident("VmHWM")}
 
 
@@ -76,5 +76,5 @@ if __name__ == "__main__":
     elif task == "floor":
         found = open_floor(store)
     else:
-        found = memory(store, int(more[0]))
+        found = memory(store, int(more[0]), int(more[1]))
     print(json.dumps(found))

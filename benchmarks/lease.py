@@ -20,11 +20,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # "python benchmar
 from benchmarks import workload
 from benchmarks.floor import Floor
 from benchmarks.harness import Figure, Spent, at_most, named, number, parser, ratios, report, sizes
-from benchmarks.stores import CHUNK, copied, derived, scratch, spread_store, sql
-from pagesift_store import FoundLink, Frontier
+from benchmarks.stores import CHUNK, copied, derived, floor_store, scratch, spread_store, sql
+from pagesift_store import FoundLink, Frontier, upkeep
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 HOSTS = 200
 MANY_HOSTS = 1_000
@@ -86,10 +86,7 @@ def floor_of(queued: int, calls: int) -> Spent:
     """The floor's ten claims, each a transaction, as its lease is one."""
     spent = Spent()
     with scratch("lease-floor") as path:
-        floor = Floor(path)
-        for start in range(0, queued, CHUNK):
-            numbers = range(start, min(queued, start + CHUNK))
-            floor.add((workload.spread_url(i, HOSTS, 1_000), workload.given_score(i)) for i in numbers)
+        floor = Floor(copied(floor_store(queued), path))
         for _ in range(calls):
             with spent.timed():
                 for _ in range(AT_ONCE):
@@ -133,30 +130,22 @@ def by_size(queues: list[int], lane_counts: list[int], calls: int) -> list[Figur
 def finish_all_but_ten(store: Path) -> None:
     """Mark all links done but ten, by hand: a crawl would take hours."""
     with sql(store) as connection:
-        run = connection.execute
-        keep = "SELECT id FROM link WHERE id <= 10"
-        run(f"UPDATE link SET state = 'done', visits = 1 WHERE id NOT IN ({keep})")
-        refresh_heads_and_counts(connection.execute)
+        connection.execute("UPDATE link SET state = 'done', attempt = 1, visits = 1 WHERE id > 10")
+    put_right(store)
 
 
 def forget_all_but_ten(store: Path) -> None:
     """The same ten links, without the others."""
     with sql(store) as connection:
         connection.execute("DELETE FROM link WHERE id > 10")
-        refresh_heads_and_counts(connection.execute)
+    put_right(store)
 
 
-def refresh_heads_and_counts(run: Callable[[str], object]) -> None:
-    """Make the lanes' heads and the counts those of the rows: each of the ten links has a lane of its own."""
-    queued = "FROM link WHERE link.lane_id = lane.id AND link.state = 'queued'"
-    run(
-        f"UPDATE lane SET head_id = (SELECT id {queued}), head_score = (SELECT score {queued}),"
-        f" head_demoted = (SELECT demoted {queued})"
-    )
-    run(
-        "UPDATE crawl SET queued = (SELECT count(*) FROM link WHERE state = 'queued'),"
-        " done = (SELECT count(*) FROM link WHERE state = 'done')"
-    )
+def put_right(store: Path) -> None:
+    """Let the store's own check make heads and counters those of the rows: a lease relies on all of them."""
+    checked = upkeep.check(store, repair=True)
+    if not checked.sound:
+        raise SystemExit(f"{store}: {checked.findings[-1]}")
 
 
 def behind_done(done: int, calls: int) -> Figure:

@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # "python benchmar
 from benchmarks import workload
 from benchmarks.floor import Floor
 from benchmarks.harness import Figure, Spent, at_least, named, number, parser, ratios, report, settle, sizes
-from benchmarks.stores import CHUNK, WARM_PAGES, copied, crawl_store, scratch
+from benchmarks.stores import WARM_PAGES, copied, crawl_store, floor_store, scratch
 from pagesift_store import Frontier
 
 BARS = {"normal": 0.25, "full": 0.4}
@@ -97,24 +97,11 @@ class Race:
         return floor, first
 
 
-def fill(floor: Floor, seeds: int) -> None:
-    """Give the floor the URLs that a crawl store knows, and as many finished pages."""
-    known = seeds + workload.NEW * WARM_PAGES
-    for start in range(0, known, CHUNK):
-        numbers = range(start, min(known, start + CHUNK))
-        floor.add((workload.url(number), workload.given_score(number)) for number in numbers)
-    for _ in range(WARM_PAGES):
-        taken = floor.lease()
-        if taken is not None:
-            floor.complete(taken[0], ())
-
-
 def measure(queued: int, pages: int, rounds: int, durability: str) -> list[Figure]:
     """The figures of one durability."""
     base = crawl_store(queued)
     with scratch("observe") as path, scratch("observe-floor") as floor_path:
-        floor = Floor(floor_path, durability)
-        fill(floor, queued)
+        floor = Floor(copied(floor_store(queued), floor_path), durability)
         with Frontier.open(copied(base, path)) as frontier:
             frontier.configure(durability=durability)
             race = Race(frontier, floor, queued)

@@ -16,10 +16,8 @@ from statistics import median
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # "python benchmarks/open.py" works, too
 
-from benchmarks.floor import Floor
 from benchmarks.harness import Figure, at_most, named, number, parser, ratios, report, sizes
-from benchmarks.observe import fill
-from benchmarks.stores import copied, crawl_store, scratch
+from benchmarks.stores import copied, crawl_store, floor_store, scratch
 
 FRESH = Path(__file__).with_name("fresh.py")
 
@@ -38,9 +36,7 @@ def measure(queued: int, rounds: int) -> Figure:
     base = crawl_store(queued)
     with scratch("open") as path, scratch("open-floor") as floor_path:
         copied(base, path)
-        floor = Floor(floor_path)
-        fill(floor, queued)
-        floor.close()
+        copied(floor_store(queued), floor_path)
         ours, floors = [], []
         for turn in range(rounds + 1):
             store, hand = fresh("open", path), fresh("floor", floor_path)

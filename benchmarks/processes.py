@@ -21,8 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # "python benchmar
 from benchmarks import workload
 from benchmarks.floor import Floor
 from benchmarks.harness import Figure, at_least, named, number, parser, ratios, report, sizes
-from benchmarks.observe import fill
-from benchmarks.stores import WARM_PAGES, copied, crawl_store, scratch, sql
+from benchmarks.stores import WARM_PAGES, copied, crawl_store, floor_store, scratch, sql
 from pagesift_store import Frontier
 
 if TYPE_CHECKING:
@@ -114,9 +113,7 @@ def measure(queued: int, pages: int, rounds: int, processes: int) -> Figure:
     base = crawl_store(queued)
     with scratch("processes") as path, scratch("processes-floor") as floor_path:
         copied(base, path)
-        floor = Floor(floor_path)
-        fill(floor, queued)
-        floor.close()
+        copied(floor_store(queued), floor_path)
         first, expected = WARM_PAGES, WARM_PAGES
         for _ in range(rounds):
             for n in (1, processes):

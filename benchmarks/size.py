@@ -15,11 +15,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # "python benchmarks/size.py" works, too
 
-from benchmarks.floor import Floor
 from benchmarks.harness import Figure, at_most, named, number, parser, report, sizes
-from benchmarks.observe import fill
 from benchmarks.open import fresh
-from benchmarks.stores import copied, crawl_store, scratch, sql
+from benchmarks.stores import copied, crawl_store, floor_store, scratch, sql
 
 
 def on_disk(queued: int) -> Figure:
@@ -28,11 +26,7 @@ def on_disk(queued: int) -> Figure:
     with sql(base) as connection:
         links, length = connection.execute("SELECT count(*), avg(length(url)) FROM link").fetchone()
         parts = largest(connection, links)
-    with scratch("size-floor") as path:
-        floor = Floor(path)
-        fill(floor, queued)
-        floor.close()
-        least = path.stat().st_size / links
+    least = floor_store(queued).stat().st_size / links
     value = base.stat().st_size / links
     return Figure(
         name=f"disk, {named(queued)} queued URLs of {length:.0f} characters",
@@ -59,7 +53,7 @@ def largest(connection: sqlite3.Connection, links: int) -> str:
 def in_memory(queued: int, pages: int) -> Figure:
     """Peak resident memory of a process that crawls some pages."""
     with scratch("size") as path:
-        found = fresh("memory", copied(crawl_store(queued), path), str(pages))
+        found = fresh("memory", copied(crawl_store(queued), path), str(queued), str(pages))
     return Figure(
         name=f"memory, {named(queued)} queued, {pages} pages crawled",
         value=found["peak"],

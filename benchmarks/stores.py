@@ -12,12 +12,15 @@ import shutil
 import sqlite3
 import sys
 import time
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import workload
+from benchmarks.floor import Floor
 from benchmarks.harness import BENCH, named
+from benchmarks.multiply import multiply
 from pagesift_store import FoundLink, Frontier, Settings
 
 if TYPE_CHECKING:
@@ -37,9 +40,12 @@ def crawl_store(queued: int, *, hitting: bool = False) -> Path:
     """A crawl after `WARM_PAGES` pages, with `queued` links added before the first of them.
 
     Args:
-        queued: links added.
+        queued: links added; beyond a million a number of whole millions, most of which are copies.
         hitting: every one of them holds a term of the query, and nothing was fetched.
     """
+    if queued > workload.BASE:
+        base = crawl_store(workload.BASE, hitting=hitting)
+        return _multiplied(base, queued, workload.BASE, step=workload.COPY, families=workload.FAMILIES)
 
     def fill(frontier: Frontier) -> None:
         _add(frontier, (workload.found_link(number, hitting=hitting) for number in range(queued)))
@@ -58,6 +64,9 @@ def step(frontier: Frontier, page: int, seeds: int) -> None:
 
 def spread_store(queued: int, *, hosts: int = 200, lanes: int = 1_000) -> Path:
     """`queued` links with scores of their own, spread evenly over hosts and lanes."""
+    if queued > workload.SPREAD_BASE:
+        base = spread_store(workload.SPREAD_BASE, hosts=hosts, lanes=lanes)
+        return _multiplied(base, queued, workload.SPREAD_BASE, step=workload.SPREAD_COPY, families=1)
 
     def fill(frontier: Frontier) -> None:
         _add(
@@ -69,6 +78,32 @@ def spread_store(queued: int, *, hosts: int = 200, lanes: int = 1_000) -> Path:
         )
 
     return _built(f"spread-{named(queued)}-{named(lanes)}-lanes", fill)
+
+
+def floor_store(queued: int) -> Path:
+    """A floor with the URLs that a crawl store knows, and as many finished pages."""
+    known = queued + workload.NEW * WARM_PAGES
+
+    def fill(path: Path) -> None:
+        floor = Floor(path)
+        for start in range(0, known, CHUNK):
+            numbers = (workload.number_at(place, queued) for place in range(start, min(known, start + CHUNK)))
+            floor.add((workload.url(number), workload.given_score(number)) for number in numbers)
+        for _ in range(WARM_PAGES):
+            taken = floor.lease()
+            if taken is not None:
+                floor.complete(taken[0], ())
+        floor.close()
+
+    return _made(f"floor-{named(queued)}", fill)
+
+
+def _multiplied(base: Path, queued: int, seeds: int, *, step: int, families: int) -> Path:
+    def fill(path: Path) -> None:
+        shutil.copyfile(base, path)
+        multiply(path, queued // seeds, step=step, families=families)
+
+    return _made(base.stem.rpartition("-")[0].replace(named(seeds), named(queued), 1), fill)
 
 
 def derived(name: str, base: Path, change: Callable[[Path], None]) -> Path:
@@ -128,6 +163,15 @@ def _add(frontier: Frontier, links: Iterable[FoundLink]) -> None:
 
 
 def _built(name: str, fill: Callable[[Frontier], None]) -> Path:
+    def crawl(path: Path) -> None:
+        with Frontier.open(path, query=workload.QUERY, settings=SETTINGS) as frontier:
+            fill(frontier)
+
+    return _made(name, crawl)
+
+
+def _made(name: str, fill: Callable[[Path], None]) -> Path:
+    """A file that is kept: made by `fill` when it is not there."""
     path = BENCH / f"{name}-{_schema()}.store"
     if path.exists():
         return path
@@ -136,13 +180,13 @@ def _built(name: str, fill: Callable[[Frontier], None]) -> Path:
     print(f"building {path.name} …", end="", file=sys.stderr, flush=True)
     start, draft = time.perf_counter(), path.with_suffix(f".{os.getpid()}.draft")
     removed(draft)
-    with Frontier.open(draft, query=workload.QUERY, settings=SETTINGS) as frontier:
-        fill(frontier)
+    fill(draft)
     draft.rename(path)
     print(f" {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
     return path
 
 
+@cache
 def _schema() -> str:
     """Eight characters that change with the tables, and with the web that the stores are made of."""
     with scratch("schema") as path:

@@ -8,6 +8,8 @@ Nothing is stored and nothing is fetched, so every process sees the same web wit
 - Page number p of a crawl carries 30 links: 18 to URLs known by then, the early ones preferred as navigation
   prefers them, and 12 to new ones, whichever URL is fetched as page p. Every store thus does the same work.
 - A page has 600 words in lines of 40, and a title.
+- A web of many millions is one of a million and copies of it: the same words, other numbers, three in four on hosts
+  of their own. So a store of it can be made of one that a crawl made; see `multiply.py`.
 """
 
 from __future__ import annotations
@@ -51,6 +53,16 @@ _SLUGS = (
 )  # fmt: skip
 _DOMAINS = ("edu", "org", "net", "ac.uk", "info")
 _NUMBER = re.compile(r"n(\d{8})")
+
+BASE = 1_000_000
+"""Seeds of a web that is made one by one; one with more has copies of them."""
+COPY = 10_000_000
+"""Numbers from here on belong to the first copy, from twice that on to the second, and so on, to the ninth."""
+SPREAD_BASE = 100_000
+SPREAD_COPY = 1_000_000
+"""The same of `spread_url`, which may be copied up to 99 times."""
+FAMILIES = 4
+"""Copies on hosts of their own, the original among them; the fifth shares the hosts of the first."""
 
 
 def _shares(count: int) -> list[float]:
@@ -96,17 +108,18 @@ class _Draw:
         return choices[self.below(len(choices))]
 
 
-def _host(rank: int) -> str:
+def _host(rank: int, family: int) -> str:
     draw = _Draw("host", rank)
-    return f"{draw.one(('www.', 'www.', ''))}{draw.one(_NAMES)}-{draw.one(_NAMES)}{rank}.{draw.one(_DOMAINS)}"
+    name = f"{draw.one(('www.', 'www.', ''))}{draw.one(_NAMES)}-{draw.one(_NAMES)}{rank}"
+    return f"{name}{f'x{family}' if family else ''}.{draw.one(_DOMAINS)}"
 
 
-_HOST_NAMES = [_host(rank) for rank in range(HOSTS)]
+_HOST_NAMES = [[_host(rank, family) for rank in range(HOSTS)] for family in range(FAMILIES)]
 
 
 def on_topic(number: int) -> bool:
     """Whether the page of this number is about the query: most of a tenth of the sections, few of the others."""
-    draw = _Draw("url", number)
+    draw = _Draw("url", number % COPY)
     host = bisect_left(_HOST_SHARES, draw.share())
     section = draw.below(len(_SECTIONS))
     chance = 0.6 if _Draw("topic", host * len(_SECTIONS) + section).below(10) == 0 else 0.02
@@ -115,8 +128,8 @@ def on_topic(number: int) -> bool:
 
 def url(number: int) -> str:
     """The URL of this number."""
-    draw = _Draw("url", number)
-    host = _HOST_NAMES[bisect_left(_HOST_SHARES, draw.share())]
+    draw = _Draw("url", number % COPY)
+    host = _HOST_NAMES[number // COPY % FAMILIES][bisect_left(_HOST_SHARES, draw.share())]
     section = _SECTIONS[draw.below(len(_SECTIONS))]
     draw.share()
     words = [draw.one(_SLUGS) for _ in range(4)]
@@ -167,16 +180,27 @@ def found_link(number: int, *, finder: int = 0, hitting: bool = False) -> FoundL
 
 
 def linked_numbers(page: int, seeds: int) -> list[int]:
-    """The URLs that page number `page` of a crawl links to, when `seeds` URLs were known before the first page."""
+    """The URLs that page number `page` of a crawl links to, when `seeds` URLs were known before the first page.
+
+    Beyond `BASE`, seeds are a multiple of it.
+    """
     known = seeds + NEW * page
     rng = random.Random(page)
     old: dict[int, None] = {}
     while len(old) < KNOWN:
         share = rng.random()
         old[int((share * share if rng.random() < 0.5 else share) * known)] = None
-    numbers = [*old, *range(known, known + NEW)]
+    numbers = [number_at(place, seeds) for place in (*old, *range(known, known + NEW))]
     rng.shuffle(numbers)
     return numbers
+
+
+def number_at(place: int, seeds: int) -> int:
+    """The number of the URL that is found as the `place`-th of a web: its seeds, then what its pages bring."""
+    if place >= seeds:
+        return min(seeds, BASE) + place - seeds
+    copy, number = divmod(place, BASE)
+    return copy * COPY + number
 
 
 def links(page: int, seeds: int) -> list[FoundLink]:
@@ -212,8 +236,11 @@ def page(number: int, found: list[FoundLink]) -> Page:
 
 
 def spread_url(number: int, hosts: int, lanes: int) -> str:
-    """A URL of some 80 characters on one of `hosts` hosts, all URLs together in `lanes` lanes of one size."""
+    """A URL of some 80 characters on one of `hosts` hosts, all URLs together in `lanes` lanes of one size.
+
+    Copies queue in the lanes of what they copy: `lanes` divides `SPREAD_BASE`.
+    """
     lane = number % lanes
-    draw = _Draw("url", number)
+    draw = _Draw("url", number % SPREAD_COPY)
     words = "-".join(draw.one(_SLUGS) for _ in range(3))
-    return f"https://{_HOST_NAMES[lane % hosts]}/area{lane // hosts:04d}/{words}/n{number:08d}"
+    return f"https://{_HOST_NAMES[0][lane % hosts]}/area{lane // hosts:04d}/{words}/n{number:08d}"
