@@ -65,6 +65,9 @@ class Figure:
         bar: what the figure must reach, for people; empty: nothing is asked.
         met: whether it does; None where nothing is asked.
         note: more of it, for people.
+        series: what was done, whatever the size: figures of one series are points of one curve; empty: of none.
+        links: links in the store, where that is what a series goes along.
+        memory: MiB that the process held at most, where that was watched.
     """
 
     name: str
@@ -77,6 +80,9 @@ class Figure:
     bar: str = ""
     met: bool | None = None
     note: str = ""
+    series: str = ""
+    links: int | None = None
+    memory: float | None = None
 
 
 def at_least(ratio: float, least: float, of: str = "of the floor") -> dict[str, Any]:
