@@ -147,8 +147,18 @@ def report(figures: Sequence[Figure], file: Path | None) -> None:
     """Print the table; write the figures where `--json` asked for them."""
     print(table(figures), flush=True)
     if file is not None:
-        found = {"machine": machine(), "figures": [asdict(figure) for figure in figures]}
-        file.write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+        write(figures, file)
+
+
+def write(figures: Sequence[Figure], file: Path, *, keep: bool = False) -> None:
+    """Write figures as JSON; `keep`: what the file says of others stays."""
+    measured = [asdict(figure) for figure in figures]
+    if keep and file.exists():
+        names = {figure.name for figure in figures}
+        before = json.loads(file.read_text())["figures"]
+        measured = [figure for figure in before if figure["name"] not in names] + measured
+    found = {"machine": machine(), "figures": measured}
+    file.write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
 
 
 def parser(description: str) -> argparse.ArgumentParser:
