@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types bench docs clean
+.PHONY: help setup demo test lint types bench figures docs clean
 
 help:  ## show this
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -32,9 +32,13 @@ lint: $(READY) types  ## check style, format and types
 types: $(READY)  ## check types
 	$(BIN)/mypy
 
-bench: $(READY)  ## measure everything beside a floor written by hand (an hour; BENCH=--quick: minutes)
+bench: $(READY)  ## measure all beside a floor written by hand (an hour; BENCH=--quick: minutes; LARGE=10M: 3 hours)
 	$(BIN)/python benchmarks/urls.py
 	$(BIN)/python -m benchmarks $(BENCH)
+	$(if $(LARGE),$(BIN)/python -m benchmarks.large --links $(LARGE))
+
+figures: $(READY)  ## write what was measured into docs/performance.md
+	$(BIN)/python docs/make_performance.py .bench
 
 docs: $(READY)  ## write the generated pages of docs/ anew
 	$(BIN)/python docs/make_cli.py

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
     from pagesift_store.transactions.work import Work
 
+_NOTHING: Counter[str] = Counter()
+"""What most parts have; looked up in it, nothing is added."""
+
 _LINKS_AT_ONCE = 100_000
 """Links that are grouped in one go: what is held does not grow with the store."""
 
@@ -62,7 +65,7 @@ class Tally:
 def tally(work: Work) -> Tally:
     """Read all links, grouped, and all pages that count."""
     found = Tally()
-    lanes = {lane.id: lane for lane in work.rows(sql.all_lanes())}
+    lanes = {lane.id: lane for lane in _streamed(work, sql.all_lanes())}
     for lane in lanes.values():
         found.hosts[lane.host_id]["lanes"] += 1
     for group in _groups(work):
@@ -71,8 +74,9 @@ def tally(work: Work) -> Tally:
         lane = lanes.get(group.lane_id)
         if lane is None:  # a broken reference, found by that part of the check
             continue
-        found.hosts[lane.host_id]["pages"] += group.fetched
-        found.parts[lane.subtree_id]["fetched"] += group.fetched
+        if group.fetched:
+            found.hosts[lane.host_id]["pages"] += group.fetched
+            found.parts[lane.subtree_id]["fetched"] += group.fetched
         if group.state == LinkState.LEASED:
             found.hosts[lane.host_id]["in_flight"] += group.links
             found.leased[lane.cluster_id] += group.links
@@ -115,16 +119,16 @@ def differences(work: Work) -> Iterator[Wrong]:
                 f"host {host.name}",
                 name,
                 getattr(host, name),
-                found.hosts[host.id][name],
+                found.hosts.get(host.id, _NOTHING)[name],
             )
     for lane in _streamed(work, sql.all_lanes()):
-        for name, value in zip(("pages", "relevance"), found.lanes[lane.id], strict=True):
+        for name, value in zip(("pages", "relevance"), found.lanes.get(lane.id, (0, 0.0)), strict=True):
             yield Wrong(tables.lane, lane.id, f"lane {lane.id}", name, getattr(lane, name), value)
     scheduled = 0
     for part in _streamed(work, sql.all_rows(tables.part)):
-        label = f"{part.kind} {part.key}"
+        label, counts = f"{part.kind} {part.key}", found.parts.get(part.id, _NOTHING)
         for name in ("pages", "hits", "fetched"):
-            yield Wrong(tables.part, part.id, label, name, getattr(part, name), found.parts[part.id][name])
+            yield Wrong(tables.part, part.id, label, name, getattr(part, name), counts[name])
         # Leases that came to an end are not kept one by one; those that stand are the least there can be.
         least = max(part.scheduled, found.leased[part.id])
         scheduled += least
