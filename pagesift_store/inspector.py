@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import time
+from array import array
 from collections import Counter
-from contextlib import closing
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
 from sqlalchemy import select
@@ -18,7 +17,6 @@ from pagesift_store.records import Explanation, LinkState, Robots, Status, Stop,
 from pagesift_store.settings import Settings
 from pagesift_store.storage import schema, tables
 from pagesift_store.storage.engine import Database, identify, path_of
-from pagesift_store.storage.prepared import Runner
 from pagesift_store.storage.statements import crawl as crawl_sql
 from pagesift_store.storage.statements import questions as sql
 from pagesift_store.transactions import ending, explaining, robots
@@ -28,7 +26,7 @@ from pagesift_store.transactions.work import Memory, recall
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from sqlalchemy import Connection, Select, Table
+    from sqlalchemy import Column, Connection, Select, Table
 
 __all__ = ["Inspector"]
 
@@ -165,26 +163,28 @@ class Inspector:
     # -- tables of answers, so many rows at most, or all (None) --------------------------------------------------------
 
     def each(self, listing: str) -> Iterator[dict[str, Any]]:
-        """All rows of a listing one by one, however many there are, from one moment of the store.
+        """All rows of a listing one by one, however many there are.
 
-        Others go on meanwhile, and their log grows until the last row is read. A sort goes to the folder for temporary
-        files.
+        Their order is that of the moment when the first is asked for, which takes 8 bytes of memory a row; each is
+        shown as it is when it is read, or not at all once it is gone. Transactions are short: a slow reader holds
+        nothing up.
 
         Args:
             listing: the name of a method below with a parameter `most`.
         """
+        rows, key, order = _LISTINGS[listing]
         with self.database.reading() as connection:
             self.database.sort_on_disk(connection)
-            if listing == "queue":
-                yield from _queue(connection)
-                return
-            found = connection.execute(_LISTINGS[listing](None).execution_options(yield_per=_PAGE))
-            rows = (dict(row) for row in found.mappings())
-            if listing == "parts":
-                memory = recall(connection)
-                yield from (row | _harvest(row, memory) for row in rows)
-            else:
-                yield from rows
+            ids = connection.execute(order().execution_options(yield_per=_PAGE)).scalars()
+            keys = array("q", ids)
+        for start in range(0, len(keys), _PAGE):
+            batch = keys[start : start + _PAGE].tolist()
+            with self.database.reading() as connection:
+                statement = sql.of_keys(rows(None), key, batch)
+                found = {row.pop(sql.KEY): row for row in _rows(connection, statement)}
+                memory = recall(connection) if listing == "parts" else None
+            for row in (found[one] for one in batch if one in found):
+                yield row if memory is None else row | _harvest(row, memory)
 
     def queue(self, most: int | None = 20) -> list[dict[str, Any]]:
         """The best queued links, best first: id, score, url, host, subtree, depth, demoted, ready_at."""
@@ -273,23 +273,23 @@ class Inspector:
         return [dict(zip(("kind", "what", "count", "evidence"), trap, strict=True)) for trap in found]
 
 
-_LISTINGS: dict[str, Callable[[int | None], Select[Any]]] = {
-    "parts": sql.parts,
-    "hosts": sql.hosts,
-    "blocks": sql.blocks,
-    "leases": sql.leased,
-    "pages": sql.latest_pages,
-    "templates": sql.templates,
-}
+def _keys_of(rows: Callable[[int | None], Select[Any]], key: Column[int]) -> Callable[[], Select[Any]]:
+    """The keys of a listing, in its order."""
+    return lambda: rows(None).with_only_columns(key, maintain_column_froms=True)
 
 
-def _queue(connection: Connection) -> Iterator[dict[str, Any]]:
-    """The whole queue in its order: only ids and what orders them are sorted, the rest is looked up as it is read."""
-    runner = Runner(connection)
-    with closing(runner.stream(sql.queue_order(), {})) as order:
-        while ids := [row.id for row in islice(order, len(sql.IDS))]:
-            found = {row.id: row for row in runner.rows_in(sql.queued_by_id, sql.IDS, ids)}
-            yield from (found[link_id]._asdict() for link_id in ids)
+_LISTINGS: dict[str, tuple[Callable[[int | None], Select[Any]], Column[int], Callable[[], Select[Any]]]] = {
+    name: (rows, key, _keys_of(rows, key))
+    for name, rows, key in (
+        ("parts", sql.parts, tables.part.c.id),
+        ("hosts", sql.hosts, tables.host.c.id),
+        ("blocks", sql.blocks, tables.block.c.id),
+        ("leases", sql.leased, tables.link.c.id),
+        ("pages", sql.latest_pages, tables.page.c.id),
+        ("templates", sql.templates, tables.template.c.hash),
+    )
+} | {"queue": (lambda _: sql.queued(), tables.link.c.id, sql.queue_order)}
+"""For each listing that may be long: its rows, their key, and all keys in its order."""
 
 
 def _demoted(connection: Connection) -> list[dict[str, Any]]:

@@ -56,11 +56,19 @@ def test_one_by_one_are_the_same_rows(inspector: Inspector, name: str) -> None:
     assert list(inspector.each(name)) == getattr(inspector, name)(1_000)
 
 
-def test_whoever_stops_reading_leaves_nothing_open(
-    inspector: Inspector, frontier: Callable[..., Frontier]
+def test_a_slow_reader_holds_nothing_up_and_shows_what_is_left(
+    inspector: Inspector, frontier: Callable[..., Frontier], store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("pagesift_store.inspector._PAGE", 10)
     rows = inspector.each("queue")
-    assert next(rows)["score"] == 4.5
-    rows.close()
-    frontier().add(["https://c.example/"])
+    seen = [next(rows)["id"]]
+    opened = frontier()
+    leased = {lease.link_id for lease in opened.lease(40)}
+    opened.add(["https://c.example/"])
+    checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)"
+    with closing(sqlite3.connect(store)) as connection:
+        assert connection.execute(checkpoint).fetchone() == (0, 0, 0)  # nobody reads an older moment
+    seen += [row["id"] for row in rows]
+    assert not leased & set(seen[10:])
+    assert len(seen) == len(set(seen)) >= 98 - len(leased)
     assert next(inspector.each("queue"))["score"] == 5.5

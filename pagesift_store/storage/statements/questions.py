@@ -24,6 +24,8 @@ from pagesift_store.storage.tables import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sqlalchemy import Column
+
 _ENTITY = link.c.url.like("%&amp;%")
 
 
@@ -47,7 +49,8 @@ ORDER = (link.c.demoted, link.c.score.desc(), link.c.id)
 """Which queued link comes first, hosts' rest and the rules of DESIGN 6 left aside."""
 
 
-def _queued() -> Select[Any]:
+def queued() -> Select[Any]:
+    """Queued links, in no order."""
     subtree = part.alias("subtree")
     return (
         select(
@@ -63,6 +66,7 @@ def _queued() -> Select[Any]:
         .join(lane, lane.c.id == link.c.lane_id)
         .join(host, host.c.id == lane.c.host_id)
         .join(subtree, subtree.c.id == lane.c.subtree_id)
+        .where(QUEUED)
     )
 
 
@@ -87,7 +91,7 @@ def best_queued() -> Select[Any]:
         .limit(bindparam("most"))
         .correlate(lanes)
     )
-    return _queued().join(lanes, link.c.id.in_(first)).order_by(*ORDER).limit(bindparam("most"))
+    return queued().join(lanes, link.c.id.in_(first)).order_by(*ORDER).limit(bindparam("most"))
 
 
 @cache
@@ -97,14 +101,13 @@ def queue_order() -> Select[Any]:
     return select(link.c.id).where(link.c.state.concat("") == "queued").order_by(*ORDER)
 
 
-IDS = tuple(f"id_{i}" for i in range(500))
-"""Names of the parameters of `queued_by_id`."""
+def of_keys(rows: Select[Any], key: Column[int], keys: Sequence[int]) -> Select[Any]:
+    """The rows of a listing that have one of these keys, in no order; the key is the column `KEY`."""
+    return rows.add_columns(key.label(KEY)).where(key.in_(keys)).order_by(None).limit(None)
 
 
-@cache
-def queued_by_id(size: int) -> Select[Any]:
-    """What `best_queued` says, of `size` links; parameters `IDS`."""
-    return _queued().where(link.c.id.in_([bindparam(name) for name in IDS[:size]]))
+KEY = "listed_key"
+"""Column of `of_keys`."""
 
 
 def parts(most: int | None) -> Select[Any]:
