@@ -65,6 +65,24 @@ class Floor:
         self._insert(rows)
         self._connection.execute("COMMIT")
 
+    def take_over(self, store: Path) -> None:
+        """Add the URLs of a store of ours, with scores that are drawn from their keys: quicker than to make them."""
+        run = self._connection.execute
+        self._connection.create_function("key_of", 1, key_of, deterministic=True)
+        for pragma in ("cache_size=-2000000", "synchronous=OFF", "journal_mode=OFF"):
+            run(f"PRAGMA {pragma}")
+        run("ATTACH ? AS store", (str(store),))
+        run("BEGIN")
+        run(
+            "INSERT INTO u (key, url, score) SELECT key, url, (key & 0xffffffff) / 4294967296.0"
+            " FROM (SELECT key_of(url) AS key, url FROM store.link ORDER BY id LIMIT -1)"
+        )
+        run("COMMIT")
+        run("DETACH store")
+        run("PRAGMA journal_mode=WAL")
+        run("PRAGMA synchronous=NORMAL")
+        run(f"PRAGMA cache_size=-{CACHE_KIB}")
+
     def lease(self) -> tuple[int, str] | None:
         """Claim the best queued URL: its row and itself."""
         found: tuple[int, str] | None = self._connection.execute(

@@ -89,13 +89,21 @@ def floor_store(queued: int) -> Path:
         for start in range(0, known, CHUNK):
             numbers = (workload.number_at(place, queued) for place in range(start, min(known, start + CHUNK)))
             floor.add((workload.url(number), workload.given_score(number)) for number in numbers)
+        finish(floor)
+
+    def take_over(path: Path) -> None:
+        floor = Floor(path)
+        floor.take_over(crawl_store(queued))
+        finish(floor)
+
+    def finish(floor: Floor) -> None:
         for _ in range(WARM_PAGES):
             taken = floor.lease()
             if taken is not None:
                 floor.complete(taken[0], ())
         floor.close()
 
-    return _made(f"floor-{named(queued)}", fill)
+    return _made(f"floor-{named(queued)}", fill if queued <= workload.BASE else take_over)
 
 
 def _multiplied(base: Path, queued: int, seeds: int, *, step: int, families: int) -> Path:
