@@ -596,7 +596,7 @@ class Frontier:
                     now = _moment(self._clock)
                     version = self._database.data_version(connection)
                     if self._memory is None or self._memory.version != version:
-                        self._memory = recall(connection, version)
+                        self._memory = recall(connection, version, self._memory)
                     work = Work(connection, self._memory, now)
                     timing.follow(work)
                     yield work

@@ -38,7 +38,6 @@ def forget(work: Work, *, host: str | None, pattern: str | None) -> int:
     if bare is not None and pattern is None:
         _forget_host(work, bare)
     limits.settle(work)
-    work.crawl.rules += 1
     work.memory.outdate()
     return found
 

@@ -63,9 +63,7 @@ def own_row(work: Work, name: str) -> Any:
 def _read_lanes(work: Work, host: HostInfo) -> None:
     """All lanes of a host at once: they are few, and looking each up would cost a statement per link."""
     for row in work.rows(sql.lanes_of_host(), the_host=host.id):
-        host.lane_ids[row.subtree, row.cluster] = row.id
-        host.part_ids["subtree", row.subtree] = row.subtree_id
-        host.part_ids["cluster", row.cluster] = row.cluster_id
+        host.has(row)
         work.memory.lanes += 1
 
 
@@ -74,6 +72,7 @@ def note_language(work: Work, host: HostInfo, segment: str, declared: str | None
     news = host.shows(segment, declared)
     if news is not None:
         work.run(sql.set_languages(), the_host=host.id, languages=news)
+        work.crawl.rules += 1
 
 
 def place_of(work: Work, web: WebUrl, host: HostInfo) -> tuple[int, int | None]:
@@ -94,14 +93,13 @@ def place_of(work: Work, web: WebUrl, host: HostInfo) -> tuple[int, int | None]:
 
 
 def _new_lane(work: Work, host: HostInfo, subtree: str, cluster: str) -> int:
-    if not work.new_lanes:
-        work.last_lane = work.first(sql.last_lane()).id or 0
-    work.last_lane += 1
-    work.new_lanes.append(NewLane(work.last_lane, host, subtree, cluster))
+    memory = work.memory
+    memory.last_lane += 1
+    work.new_lanes.append(NewLane(memory.last_lane, host, subtree, cluster))
     host.lanes += 1
-    host.lane_ids[subtree, cluster] = work.last_lane
-    work.memory.lanes += 1
-    return work.last_lane
+    host.lane_ids[subtree, cluster] = memory.last_lane
+    memory.lanes += 1
+    return memory.last_lane
 
 
 def write_lanes(work: Work) -> None:

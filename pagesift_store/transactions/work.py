@@ -17,6 +17,7 @@ from pagesift_store.settings import Settings
 from pagesift_store.storage.prepared import Runner
 from pagesift_store.storage.statements import acts as acts_sql
 from pagesift_store.storage.statements import crawl as crawl_sql
+from pagesift_store.storage.statements import lanes as lanes_sql
 from pagesift_store.storage.statements import pages as pages_sql
 from pagesift_store.transactions.texts import clean
 from pagesift_store.urls.keys import key_rules
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 
 AUDITED = 50
 """One in so many URLs that a rewrite rule would change is fetched as found (RULES 1.7)."""
+
+OUTDATED = (-1, -1)
+"""A version that no memory of a store has."""
 
 MOST_REMEMBERED = 50_000
 """Lanes, hosts, masks and URLs that are kept at hand; beyond that they are looked up or made again."""
@@ -99,6 +103,12 @@ class HostInfo:
                 info.seen.add(segment)
         info.languages = SiteLanguages(info.seen, info.declared)
         return info
+
+    def has(self, lane: Any) -> None:
+        """Remember a lane: a row with its id, its parts' ids and their keys."""
+        self.lane_ids[lane.subtree, lane.cluster] = lane.id
+        self.part_ids["subtree", lane.subtree] = lane.subtree_id
+        self.part_ids["cluster", lane.cluster] = lane.cluster_id
 
     def shows(self, segment: str, language: str | None = None) -> str | None:
         """Take in a language segment, or what pages below a doubtful one declare.
@@ -171,6 +181,7 @@ class Memory:
     hosts: dict[str, HostInfo] = field(default_factory=dict)
     hosts_by_url_host: dict[str, HostInfo] = field(default_factory=dict)
     lanes: int = 0
+    last_lane: int = 0
     covers: dict[int, float] = field(default_factory=dict)
     shapes: dict[str, UrlShape] = field(default_factory=dict)
     fruitful: dict[Harvest, set[int]] | None = None
@@ -202,8 +213,46 @@ class Memory:
         return key if audited else rewritten
 
     def outdate(self) -> None:
-        """What is remembered was changed by other means: it is read anew by the next transaction."""
-        self.version = (-1, -1)
+        """What is remembered was changed by other means: the next transaction, here or elsewhere, reads it anew."""
+        self.version = OUTDATED
+        self.crawl.rules += 1
+
+    def taken_over(self) -> dict[str, Any]:
+        """What another memory of the same rules has as well."""
+        return {
+            name: getattr(self, name)
+            for name in (
+                "rules",
+                "demoted",
+                "rewrites",
+                "seed_hosts",
+                "hosts",
+                "hosts_by_url_host",
+                "lanes",
+                "last_lane",
+                "shapes",
+            )
+        }
+
+    def meet_lanes(self, runner: Runner) -> None:
+        """Take in the lanes that others have made of hosts that are known here."""
+        last = runner.first(lanes_sql.last_lane(), {}).id or 0
+        if last - self.last_lane > MOST_REMEMBERED or last < self.last_lane:
+            self.forget_hosts()
+        if self.hosts and last > self.last_lane:
+            known = {host.id: host for host in self.hosts.values()}
+            for row in runner.rows(lanes_sql.lanes_after(), {"after": self.last_lane}):
+                if row.host_id in known:
+                    known[row.host_id].has(row)
+                    known[row.host_id].lanes += 1
+                    self.lanes += 1
+        self.last_lane = last
+
+    def forget_hosts(self) -> None:
+        """Hosts are read anew when they are met."""
+        self.hosts.clear()
+        self.hosts_by_url_host.clear()
+        self.lanes = 0
 
     def cover(self, mask: int, weights: Weights) -> float:
         """`focus.score.coverage_by_bits` with the weights in use, remembered by mask."""
@@ -231,61 +280,83 @@ class Memory:
     def trim(self) -> None:
         """Keep what is remembered of hosts, their lanes, masks and URLs bounded."""
         if self.lanes > MOST_REMEMBERED or len(self.hosts) > MOST_REMEMBERED:
-            self.hosts.clear()
-            self.hosts_by_url_host.clear()
-            self.lanes = 0
+            self.forget_hosts()
         for remembered in (self.covers, self.shapes):
             if len(remembered) > MOST_REMEMBERED:
                 remembered.clear()
 
 
-def recall(connection: Connection, version: tuple[int, int] = (0, 0)) -> Memory:
-    """Read the small tables; `version` is what `Database.data_version` says of them, where it will be compared."""
-    row = connection.execute(crawl_sql.read_crawl()).one()
-    settings = Settings.from_json(row.settings)
-    terms = QueryTerms.parse(row.query, settings.language)
+def recall(connection: Connection, version: tuple[int, int] = (0, 0), before: Memory | None = None) -> Memory:
+    """Read the small tables.
+
+    Args:
+        connection: inside a transaction.
+        version: what `Database.data_version` says of them, where it will be compared.
+        before: what was remembered until others wrote. What they cannot have changed is taken over: the count of rules
+            tells of scope, blocks, demotions, rewrite rules, language segments and moved lanes; new lanes are read.
+    """
+    runner = Runner(connection)
+    row = runner.first(crawl_sql.read_crawl(), {})
+    if before is not None and before.version == OUTDATED:
+        before = None
+    if before is not None and (row.store_id, row.rules, row.settings) != (
+        before.crawl.store_id,
+        before.crawl.rules,
+        before.crawl.settings,
+    ):
+        before = None
+    settings = Settings.from_json(row.settings) if before is None else before.settings
+    terms = QueryTerms.parse(row.query, settings.language) if before is None else before.terms
     term_rows = [
         TermRow(t.df, t.occurrences, t.passages, t.evidence_pages, t.weight)
-        for t in connection.execute(crawl_sql.read_terms())
+        for t in runner.rows(crawl_sql.read_terms(), {})
     ]
-    model = list(connection.execute(crawl_sql.read_posterior()))
+    model = runner.rows(crawl_sql.read_posterior(), {})
     posterior = Posterior(
         mean=tuple(m.mean for m in model),
         precision=tuple(m.precision for m in model),
         used=tuple(m.weight for m in model[:-1]),
     )
-    entries = [ScopeEntry(entry.host, entry.prefix) for entry in connection.execute(crawl_sql.read_scope())]
-    return Memory(
+    crawl = SimpleNamespace(**row._asdict())
+    memory = Memory(
         version=version,
-        crawl=SimpleNamespace(**row._mapping),
+        crawl=crawl,
         settings=settings,
         terms=terms,
         term_rows=term_rows,
-        pair_rows=[PairRow(p.df, p.occurrences) for p in connection.execute(crawl_sql.read_pairs())],
+        pair_rows=[PairRow(p.df, p.occurrences) for p in runner.rows(crawl_sql.read_pairs(), {})],
         posterior=posterior,
         weights=Weights.of(posterior.used, [t.weight for t in term_rows]),
-        rules=UrlRules(
+        stored_terms=[row.stored() for row in term_rows],
+        stored_model=posterior.rows(),
+        **(_rules(runner, settings) if before is None else before.taken_over()),
+    )
+    if before is not None and before.weights == memory.weights:
+        memory.covers = before.covers
+    memory.meet_lanes(runner)
+    return memory
+
+
+def _rules(runner: Runner, settings: Settings) -> dict[str, Any]:
+    """What of a memory changes along with the count of rules."""
+    entries = [ScopeEntry(entry.host, entry.prefix) for entry in runner.rows(crawl_sql.read_scope(), {})]
+    rewrites: dict[str, list[RewriteRule]] = {}
+    for row in runner.rows(pages_sql.rules_in_force(), {}):
+        rewrites.setdefault(row.host, []).append(RewriteRule.from_id(row.rule))
+    return {
+        "rules": UrlRules(
             keys=key_rules(settings.key_rules),
             scope=Scope(cast("ScopeKind", settings.scope), entries),
             include=settings.include,
             exclude=settings.exclude,
-            blocked=connection.execute(acts_sql.read_blocks()).scalars(),
+            blocked=[row.pattern for row in runner.rows(acts_sql.read_blocks(), {})],
             upgrade_https=settings.upgrade_https,
             route_hosts=frozenset(settings.route_hosts),
         ),
-        demoted=set(connection.execute(pages_sql.demoted_templates()).scalars()),
-        rewrites=_rewrites(connection),
-        seed_hosts={bare_host(entry.host) for entry in entries},
-        stored_terms=[row.stored() for row in term_rows],
-        stored_model=posterior.rows(),
-    )
-
-
-def _rewrites(connection: Connection) -> dict[str, RewriteSet]:
-    found: dict[str, list[RewriteRule]] = {}
-    for row in connection.execute(pages_sql.rules_in_force()):
-        found.setdefault(row.host, []).append(RewriteRule.from_id(row.rule))
-    return {host: RewriteSet(rules) for host, rules in found.items()}
+        "demoted": {row.hash for row in runner.rows(pages_sql.demoted_templates(), {})},
+        "rewrites": {host: RewriteSet(rules) for host, rules in rewrites.items()},
+        "seed_hosts": {bare_host(entry.host) for entry in entries},
+    }
 
 
 class Work:
@@ -298,13 +369,11 @@ class Work:
         runner: runs prepared statements on the same connection.
         refused: URLs refused in this transaction: reason → (count, an example).
         new_lanes: lanes made and not written yet.
-        last_lane: the highest id of a lane, those included; 0 until one is made.
     """
 
     __slots__ = (
         "_saved",
         "connection",
-        "last_lane",
         "memory",
         "new_lanes",
         "now",
@@ -319,7 +388,6 @@ class Work:
         self.runner = Runner(connection)
         self.refused: dict[Refusal, tuple[int, str]] = {}
         self.new_lanes: list[NewLane] = []
-        self.last_lane = 0
         self._saved = _counters(memory.crawl)
 
     @property

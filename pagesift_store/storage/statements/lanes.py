@@ -92,10 +92,21 @@ def lanes_of_host() -> Select[Any]:
 
     Read by the lanes' own unique index, whose first column is the host.
     """
+    return _lanes().where(lane.c.host_id == bindparam("the_host"))
+
+
+@cache
+def lanes_after() -> Select[Any]:
+    """Lanes made after another, with the keys of their parts; parameter `after`: its id."""
+    return _lanes().where(lane.c.id > bindparam("after"))
+
+
+def _lanes() -> Select[Any]:
     subtree, cluster = part.alias("subtree_part"), part.alias("cluster_part")
     return (
         select(
             lane.c.id,
+            lane.c.host_id,
             lane.c.subtree_id,
             lane.c.cluster_id,
             subtree.c.key.label("subtree"),
@@ -103,7 +114,6 @@ def lanes_of_host() -> Select[Any]:
         )
         .join(subtree, subtree.c.id == lane.c.subtree_id)
         .join(cluster, cluster.c.id == lane.c.cluster_id)
-        .where(lane.c.host_id == bindparam("the_host"))
     )
 
 
