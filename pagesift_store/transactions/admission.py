@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +33,9 @@ if TYPE_CHECKING:
 
 BATCH = 500
 """Links looked up and inserted at a time: within every engine's limit of bound parameters."""
+
+LARGEST = 1.7e308
+"""Of a given score, either way: what the store takes for finite (`storage.tables.FINITE`)."""
 
 _UNFINISHED = frozenset({LinkState.QUEUED, LinkState.LEASED, LinkState.WAITING})
 
@@ -97,18 +99,20 @@ def offer(
 
 
 def check_score(value: Any, href: str = "") -> float:
-    """A score of the caller's own: any finite number.
+    """A score of the caller's own: any finite number, but for the last 5 % of the range of floats.
 
     Args:
         value: what was given.
         href: the link that it was given for, to be named; "" for none in particular.
 
     Raises:
-        InvalidValue: NaN, an infinity, or no number.
+        InvalidValue: NaN, an infinity, more than `LARGEST`, or no number.
     """
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
         whose = f" of the link {href[:200]!r}" if href else ""
-        raise InvalidValue(f"score={value!r}{whose} must be a finite number; higher is better")
+        raise InvalidValue(
+            f"score={value!r}{whose} must be a finite number from {-LARGEST:g} to {LARGEST:g}; higher is better"
+        )
     return float(value)
 
 

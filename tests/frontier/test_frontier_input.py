@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SEED = "https://a.example/"
-NO_SCORES = [math.nan, math.inf, -math.inf, 1e308 * 10, "0.5", True, False]
+NO_SCORES = [math.nan, math.inf, -math.inf, 1e308 * 10, 1.75e308, "0.5", True, False]
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_what_is_no_score_is_refused_at_the_door(opened: Frontier, store: Path, 
     assert violations(store) == []
 
 
-@pytest.mark.parametrize("score", [0, 0.0, -0.0, -5, 1e307, 5e-324])
+@pytest.mark.parametrize("score", [0, 0.0, -0.0, -5, 1e307, 1.7e308, -1.7e308, 5e-324])
 def test_any_finite_number_is_a_score(opened: Frontier, score: float) -> None:
     opened.add([FoundLink(f"{SEED}x", score=score)])
     assert opened.explain(f"{SEED}x").score == score
