@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CONTEXT_BYTES",
+    "CONTINUATION_FLOOR",
     "DATED_FACTOR",
     "DECAY",
     "FOREIGN_FACTOR",
@@ -52,6 +53,10 @@ SECTION_FLOOR = 0.3
 
 SUBSITE_FLOOR = 0.3
 """Of links to the root of a sub-site."""
+
+CONTINUATION_FLOOR = 0.2
+"""Of links from a list to its next page. Anything from 0.05 to 0.2 gave the same order on real sites: what counts
+is that they come before links that show nothing at all."""
 
 DECAY = 0.9
 """What each level of depth leaves of a score."""
@@ -157,13 +162,16 @@ def factor(*, furniture: bool = False, dated: bool = False, foreign: bool = Fals
     return shape * FOREIGN_FACTOR if foreign else shape
 
 
-def floor(*, edition: bool = False, section: bool = False, subsite: bool = False) -> float:
+def floor(
+    *, edition: bool = False, section: bool = False, subsite: bool = False, continuation: bool = False
+) -> float:
     """The least score of a link before decay: the highest floor that applies.
 
     Args:
         edition: leads from a page in another language to the edition in the query's language.
         section: leads to a section of a seed host.
         subsite: leads to the root of a sub-site.
+        continuation: leads from a list to another page of it.
 
     Returns:
         0 to 0.6; 0 where none applies.
@@ -172,7 +180,9 @@ def floor(*, edition: bool = False, section: bool = False, subsite: bool = False
         return LANGUAGE_EDITION_FLOOR
     if section:
         return SECTION_FLOOR
-    return SUBSITE_FLOOR if subsite else 0.0
+    if subsite:
+        return SUBSITE_FLOOR
+    return CONTINUATION_FLOOR if continuation else 0.0
 
 
 def decay(depth: int) -> float:

@@ -29,7 +29,7 @@ from pagesift_store.transactions.places import host_of_url, note_language
 from pagesift_store.transactions.signals import Carrier
 from pagesift_store.transactions.texts import clean, escaped
 from pagesift_store.urls.reading import WebUrl, read
-from pagesift_store.urls.shapes import is_furniture, language_candidate
+from pagesift_store.urls.shapes import is_furniture, language_candidate, series
 from pagesift_store.urls.words import url_text
 
 if TYPE_CHECKING:
@@ -274,7 +274,12 @@ def _follow(work: Work, outcome: Outcome) -> Sequence[Added]:
     segment = language_candidate(outcome.web)
     if language and segment is not None:
         note_language(work, host_of_url(work, outcome.web), segment, language)
-    carrier = Carrier(outcome.relevance, language, repeated=not outcome.repeat.first_seen)
+    carrier = Carrier(
+        outcome.relevance,
+        language,
+        repeated=not outcome.repeat.first_seen,
+        series=series(outcome.web) if outcome.analysis.evidence.hub and outcome.repeat.first_seen else None,
+    )
     depth = outcome.row.depth + 1
     return admit(
         work, [_offered(work, link, base, outcome.web, carrier, depth, outcome.row.id) for link in page.links]

@@ -21,6 +21,7 @@ from pagesift_store.urls.shapes import (
     is_section,
     language_candidate,
     path_language,
+    series,
 )
 from pagesift_store.urls.words import url_words
 
@@ -67,11 +68,13 @@ class Carrier(NamedTuple):
         relevance: its relevance; 0 for links that were added by hand.
         language: its language, a code of two or three letters; None when unknown.
         repeated: its text was there before.
+        series: of a new page of links, its URL with numbers blanked; None for other pages, and without a number.
     """
 
     relevance: float = 0.0
     language: str | None = None
     repeated: bool = False
+    series: str | None = None
 
 
 NO_CARRIER = Carrier()
@@ -112,20 +115,30 @@ def signal_of(
 def better_signal_of(
     work: Work, link: Any, web: WebUrl, found: FoundLink, carrier: Carrier, nearby: Nearby
 ) -> tuple[Signal, float] | None:
-    """The signal of a known link where it is found again, and its score; None when it is no better than the link's.
+    """The signal of a known link where it is found again, and its score; None when nothing is better than before.
 
     What the shape of a URL leaves is at most what the features say, so most finds need no look at the shape.
     """
     memory = work.memory
     if not memory.terms.words:
         signal = no_signal(link.decay)
-    else:
-        signal = _features(work, web, found, carrier, link.decay, nearby)
-        if not _may_have_floor(work, web) and scored(memory, signal) <= link.score:
-            return None
-        signal = _shaped(work, web, found, carrier, signal, nearby)
+        value = scored(memory, signal)
+        return (signal, value) if value > link.score else None
+    signal = _features(work, web, found, carrier, link.decay, nearby)
+    best, least = None, link.score
+    if work.settings.focus == "full":
+        # The menus of dull pages often have the best words: the carrier is the most relevant page, whichever it is.
+        most = max(carrier.relevance, link.parent_relevance)
+        signal = signal._replace(parent_relevance=most)
+        if most > link.parent_relevance:
+            kept = Signal(*(getattr(link, name) for name in Signal._fields))._replace(parent_relevance=most)
+            least = scored(memory, kept)
+            best = kept, least
+    if not _may_have_floor(work, web, carrier) and scored(memory, signal) <= least:
+        return best
+    signal = _shaped(work, web, found, carrier, signal, nearby)
     value = scored(memory, signal)
-    return (signal, value) if value > link.score else None
+    return (signal, value) if value > least else best
 
 
 def scored(memory: Memory, signal: Any) -> float:
@@ -191,18 +204,21 @@ def _shaped(
         edition=language == wanted and (is_edition_entry(web) if full else _elsewhere(carrier, wanted)),
         section=on_seed_host and is_section(web, anchor, host.languages),
         subsite=not on_seed_host and web.path == "/" and web.query is None,
+        # Furniture goes on and on (archives, calendars); of such lists more is not better.
+        continuation=full and factor == 1.0 and carrier.series is not None and carrier.series == series(web),
     )
     return signal if floor == 0.0 and factor == 1.0 else signal._replace(floor=floor, factor=factor)
 
 
-def _may_have_floor(work: Work, web: WebUrl) -> bool:
+def _may_have_floor(work: Work, web: WebUrl, carrier: Carrier) -> bool:
     """Whether a floor is possible at all, by a glance at the path.
 
-    A section has one segment below a language, an entry of an edition no name or `index.…`.
+    Lists go on anywhere; a section has one segment below a language, an entry of an edition no name or `index.…`.
     """
     path = web.path
     return (
         work.settings.focus != "full"
+        or carrier.series is not None
         or path.count("/") <= 3
         or path.endswith("/")
         or "//" in path

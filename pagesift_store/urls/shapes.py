@@ -22,6 +22,7 @@ __all__ = [
     "is_section",
     "language_candidate",
     "path_language",
+    "series",
 ]
 
 _FURNITURE_GROUPS = {
@@ -47,6 +48,7 @@ _SECTION_WORDS = 4
 # A region in capitals is a region: `ca-ES`, but not `to-do`.
 _REGIONAL = re.compile(r"[a-z]{2}[-_][A-Z]{2}")
 _WORDS = re.compile(r"[^\W_]+")
+_DIGITS = re.compile("[0-9]+")
 
 _YEAR = r"(?:19|20)[0-9]{2}"
 _MONTH = r"(?:0[1-9]|1[0-2])"
@@ -166,6 +168,17 @@ def is_edition_entry(web: WebUrl) -> bool:
         return False
     last = directory.rpartition("/")[2]
     return _language_within(f"/{last}/{name}") is not None or language_code(last) is not None
+
+
+def series(web: WebUrl) -> str | None:
+    """The URL with its runs of digits blanked: the pages of one list differ in nothing else.
+
+    Returns:
+        None when there is no digit in path or query.
+    """
+    target = web.path if web.query is None else f"{web.path}?{web.query}"
+    blanked = _DIGITS.sub("#", target)
+    return None if blanked == target else f"{web.host}{blanked}"
 
 
 def language_candidate(web: WebUrl) -> str | None:

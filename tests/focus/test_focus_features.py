@@ -89,6 +89,8 @@ def test_floor_is_the_highest_that_applies() -> None:
     assert features.floor() == 0.0
     assert features.floor(section=True) == features.floor(subsite=True) == 0.3
     assert features.floor(edition=True, section=True) == 0.6
+    assert features.floor(continuation=True) == 0.2
+    assert features.floor(continuation=True, section=True) == 0.3
 
 
 def test_decay_multiplies_level_by_level() -> None:

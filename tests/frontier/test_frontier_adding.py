@@ -183,6 +183,22 @@ def test_the_smaller_depth_wins(
     assert violations(store) == []
 
 
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize(("focus", "relevance"), [("full", 0.8), ("reference", 0.1)])
+def test_the_carrier_is_the_most_relevant_page_that_has_the_link(
+    frontier: Callable[..., Frontier], store: Path, focus: str, relevance: float, first: int
+) -> None:
+    opened = frontier(focus=focus)
+    opened.add(["https://a.example/1", "https://a.example/2"])
+    carriers = [(0.8, FoundLink(TARGET)), (0.1, STRONG)]
+    for of_page, found in (carriers[first], carriers[1 - first]):
+        lease = opened.lease()[0]
+        opened.observe(lease, Page(url=lease.url, links=[found], relevance=of_page))
+    row = link(opened, TARGET)
+    assert (row["parent_relevance"], row["anchor_hits"]) == (relevance, 0b111)
+    assert violations(store) == []
+
+
 def test_ties_keep_their_order_when_one_is_found_again(frontier: Callable[..., Frontier]) -> None:
     opened = frontier()
     opened.add([SEED])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -220,3 +221,42 @@ def test_a_page_rescores_when_a_term_has_drifted(
         changed += opened.observe(lease, page).rescored
     assert (changed > 0) is rescored
     assert violations(store) == []
+
+
+LIST = Page(
+    url="https://a.example/list/2", text="one two three", links=[FoundLink("/x/y", anchor="one two three")]
+)
+PROSE = replace(LIST, text="one two three and many more words that stand in no link of it")
+
+
+@pytest.mark.parametrize(
+    ("page", "target", "focus", "floor"),
+    [
+        (LIST, "/list/3", "full", 0.2),
+        (LIST, "/list/next", "full", 0.0),
+        (LIST, "/other/3", "full", 0.0),
+        (PROSE, "/list/3", "full", 0.0),
+        (LIST, "/list/3", "reference", 0.0),
+        (replace(LIST, url="https://a.example/archive/2"), "/archive/3", "full", 0.0),
+    ],
+)
+def test_a_list_goes_on(
+    frontier: Callable[..., Frontier], page: Page, target: str, focus: str, floor: float
+) -> None:
+    opened = frontier(focus=focus)
+    opened.add([page.url])
+    opened.observe(opened.lease()[0], replace(page, links=[*page.links, FoundLink(target)]))
+    found = opened.explain(f"https://a.example{target}")
+    assert found is not None
+    assert found.signal["floor"] == floor
+
+
+def test_a_repeated_list_does_not_go_on(frontier: Callable[..., Frontier]) -> None:
+    opened = frontier()
+    opened.add(["https://a.example/list/1", "https://a.example/list/2"])
+    for n in (1, 2):
+        text = f"one two three {n} " * 30
+        links = [FoundLink("/x/y", anchor=text), FoundLink(f"/list/{10 * n}")]
+        opened.observe(opened.lease()[0], Page(url=f"https://a.example/list/{n}", text=text, links=links))
+    floors = [opened.explain(f"https://a.example/list/{n}").signal["floor"] for n in (10, 20)]
+    assert floors == [0.2, 0.0]

@@ -16,12 +16,32 @@ from pagesift_store.urls.shapes import (
     is_section,
     language_candidate,
     path_language,
+    series,
 )
 from pagesift_store.urls.words import url_text
 
 
 def page(path: str) -> WebUrl:
     return read(f"https://www.e.edu{path}")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("/list?page=2", "/list?page=3", True),
+        ("/mail9.html", "/mail10.html", True),
+        ("/list/2/", "/list/3", False),
+        ("/list?page=2&sort=a", "/list?page=2&sort=b", False),
+        ("/list?page=2", "/list?p=2", False),
+        ("/a1/list", "/b1/list", False),
+    ],
+)
+def test_pages_of_one_list_differ_in_numbers_only(one: str, other: str, same: bool) -> None:
+    assert (series(page(one)) == series(page(other))) is same
+
+
+def test_without_a_number_there_is_no_list_to_go_on_with() -> None:
+    assert series(page("/list?page=next")) is None
 
 
 @pytest.mark.parametrize(
