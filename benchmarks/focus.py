@@ -46,6 +46,7 @@ class Store:
         self._ids: dict[str, int] = {}
         self._anchors: dict[int, tuple[str, str]] = {}
         self._lease: Lease | None = None
+        self._missing = False
         self._fetched: Fetched | None = None
         self._frontier = Frontier.open(Path(folder) / "crawl.db", query=query, settings=settings)
 
@@ -57,6 +58,7 @@ class Store:
     def fetched(self, i: int, page: Any) -> None:
         """A page came in; its links follow."""
         self._fetched = Fetched(page, [], self._graph.kind[i] == "redirect")
+        self._missing = self._graph.kind[i] == "missing"
 
     def link(self, i: int, link: Any, parent: Any) -> None:
         """A mention of a page that is not fetched yet."""
@@ -83,6 +85,7 @@ class Store:
                     headings=[text for _, text in page.headings],
                     text=page.main,
                     links=links,
+                    status=404 if self._missing else 200,
                     language=getattr(page, "lang", None) or None,
                 ),
             )
