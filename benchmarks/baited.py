@@ -49,7 +49,12 @@ class Baited:
         known = self.id.get(url)
         if known is None:
             known = self.id[url] = len(self.url)
-            for column, value in ((self.url, url), (self.kind, "html"), (self.target, None), (self.dup, None)):
+            for column, value in (
+                (self.url, url),
+                (self.kind, "html"),
+                (self.target, None),
+                (self.dup, None),
+            ):
                 column.append(value)
         return known
 
@@ -149,7 +154,9 @@ def crawls(site: str, bench: str, rate: float, runs: dict[str, dict[str, Any]]) 
 def main() -> None:
     """Crawl, print the table."""
     parser = argparse.ArgumentParser(description="What traps cost a focused crawl of real sites.")
-    parser.add_argument("--bench", required=True, help="folder of the bench web, with webtree.py and its trees")
+    parser.add_argument(
+        "--bench", required=True, help="folder of the bench web, with webtree.py and its trees"
+    )
     parser.add_argument("--rate", type=float, default=0.25, help="share of the pages that carry bait (0.25)")
     parser.add_argument("--sites", default="", help="comma-separated; all by default")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=JSON", help="a setting to change")
@@ -159,10 +166,10 @@ def main() -> None:
     sites = list(dict.fromkeys(query["site"] for query in judge.load() if query["relevant"]))
     sites = [site for site in sites if not arguments.sites or site in arguments.sites.split(",")]
     changes = {name: json.loads(value) for name, _, value in (text.partition("=") for text in arguments.set)}
-    rows = [
-        row for site in sites for row in crawls(site, bench, arguments.rate, {"pagesift-store": changes})
-    ]
-    print("| | fetches | lost to traps | share | harvest@100 | recall@500 | AUC |\n|---|---|---|---|---|---|---|")
+    rows = [row for site in sites for row in crawls(site, bench, arguments.rate, {"pagesift-store": changes})]
+    print(
+        "| | fetches | lost to traps | share | harvest@100 | recall@500 | AUC |\n|---|---|---|---|---|---|---|"
+    )
     for name in (*BASELINES, "pagesift-store"):
         own = [row for row in rows if row["strategy"] == name]
         fetched, lost = sum(row["fetched"] for row in own), sum(row["lost"] for row in own)

@@ -136,6 +136,7 @@ def choose(
     delta: float,
     scheduled: Callable[[Head], int] = lambda head: head.scheduled,
     last_resort: Callable[[], bool] = lambda: True,
+    lenient: bool = False,
 ) -> Head | None:
     """The head to lease next.
 
@@ -156,6 +157,7 @@ def choose(
         delta: error level of dryness and proof.
         scheduled: leases given in a head's cluster, where the caller knows better than the head.
         last_resort: whether heads set aside may be chosen; asked only when there are no others.
+        lenient: a hit stands for proof: no cluster with a hit gives way, and none has to give way to a proven one.
 
     Returns:
         The head, or None when there is none to choose.
@@ -167,16 +169,16 @@ def choose(
         best = next(among, None)
         if best is None:
             continue
-        if _proven(best, total, delta):
+        if (best.cluster.hits > 0) if lenient else _proven(best, total, delta):
             return best
-        half = best.rank / 2
-        for head in proven_heads():
+        proven = () if lenient else proven_heads()
+        for head in proven:
             if head.demoted == best.demoted and set_aside(head, total, delta) is aside:
-                if head.rank >= half:
+                if head.rank >= best.rank / 2:
                     return head
                 break
         if scheduled(best) >= cluster_cap:
-            return _below_cap(best, among, cluster_cap, scheduled)
+            return _below_cap(best, among, cluster_cap, scheduled, lenient=lenient)
         return best
     return None
 
@@ -186,12 +188,17 @@ def _proven(head: Head, total: Harvest, delta: float) -> bool:
 
 
 def _below_cap(
-    best: Head, following: Iterator[Head], cluster_cap: int, scheduled: Callable[[Head], int]
+    best: Head,
+    following: Iterator[Head],
+    cluster_cap: int,
+    scheduled: Callable[[Head], int],
+    *,
+    lenient: bool,
 ) -> Head:
     """The best head of at least half the rank whose cluster may still be given leases; else the best itself."""
     for head in following:
         if head.rank < best.rank / 2 or head.demoted != best.demoted:
             break
-        if scheduled(head) < cluster_cap:
+        if scheduled(head) < cluster_cap or (lenient and head.cluster.hits > 0):
             return head
     return best

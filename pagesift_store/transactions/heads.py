@@ -148,6 +148,7 @@ class Walk:
             delta=self._settings.delta,
             scheduled=lambda head: head.scheduled + self._scheduled.get(head.cluster_id, 0),
             last_resort=self._nothing_better,
+            lenient=self._settings.focus == "full",
         )
 
     def _open(self, head: Head) -> bool:
