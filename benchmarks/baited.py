@@ -1,7 +1,7 @@
 """What traps cost a focused crawl of real sites: a share of the pages carries bait, of all kinds but those of time.
 
     python benchmarks/baited.py --bench ../shared/bench/web               # at a rate of 0.25, all visible queries
-    python benchmarks/baited.py --bench ../shared/bench/web --sites python,debian --set cluster_cap=5
+    python benchmarks/baited.py --bench ../shared/bench/web --every 9          # one query a site
 
 Calendars without end, sessions, facets, printable copies, false 404s, redirects in chains and loops, errors, wrong
 charsets, one endless page. A fetch is lost when its URL is of a trap's making and it shows no page of the site, or one
@@ -122,14 +122,14 @@ class Baited:
         return lost
 
 
-def crawls(site: str, bench: str, rate: float, runs: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """All queries of one site by the baselines and by every configuration."""
+def crawls(
+    site: str, bench: str, rate: float, runs: dict[str, dict[str, Any]], every: int
+) -> list[dict[str, Any]]:
+    """All queries of one site, or every n-th, by the baselines and by every configuration."""
     judge, simulate, graphs, webtree, parse = modules(bench, "judge", "simulate", "graph", "webtree", "parse")
     graph = graphs.Graph(site)
     rows = []
-    for query in judge.load():
-        if query["site"] != site or not query["relevant"]:
-            continue
+    for query in [one for one in judge.load() if one["site"] == site and one["relevant"]][::every]:
         for name in (*BASELINES, *runs):
             baited = Baited(graph, webtree, parse, rate)
             with tempfile.TemporaryDirectory() as folder:
@@ -159,6 +159,9 @@ def main() -> None:
     )
     parser.add_argument("--rate", type=float, default=0.25, help="share of the pages that carry bait (0.25)")
     parser.add_argument("--sites", default="", help="comma-separated; all by default")
+    parser.add_argument(
+        "--every", type=int, default=1, metavar="N", help="every N-th query of a site (1: all)"
+    )
     parser.add_argument("--set", action="append", default=[], metavar="NAME=JSON", help="a setting to change")
     arguments = parser.parse_args()
     bench = str(Path(arguments.bench).resolve())
@@ -170,7 +173,7 @@ def main() -> None:
     print(
         "| | fetches | lost to traps | share | harvest@100 | recall@500 | AUC |\n|---|---|---|---|---|---|---|"
     )
-    for name in (*BASELINES, "pagesift-store"):
+    for name in (*BASELINES, *runs):
         own = [row for row in rows if row["strategy"] == name]
         fetched, lost = sum(row["fetched"] for row in own), sum(row["lost"] for row in own)
         figures = " | ".join(f"{mean(own, key):.3f}" for key in ("harvest@100", "recall@500", "auc"))

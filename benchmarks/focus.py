@@ -1,7 +1,7 @@
 """How soon a crawl finds the relevant pages of real sites: our frontier beside the baselines.
 
     python benchmarks/focus.py --bench ../shared/bench/web                # all visible queries
-    python benchmarks/focus.py --bench ../shared/bench/web --without model diversity
+    python benchmarks/focus.py --bench ../shared/bench/web --set learn=false --set cluster_cap=5
     python benchmarks/focus.py --bench ../shared/bench/web --sites python,debian
 
 The sites, queries and judgements are not part of this project: `--bench` names their folder (with `simulate.py`), and
@@ -38,7 +38,11 @@ class Fetched:
 
 
 class Store:
-    """A `simulate.Strategy` around a frontier on a store of its own."""
+    """A `simulate.Strategy` around a frontier on a store of its own.
+
+    Attributes:
+        stopped: pages after which a stop rule held first, and which; None while none did. It is not obeyed.
+    """
 
     def __init__(self, query: str, *, graph: Any, settings: Settings, folder: str) -> None:
         self._graph = graph
@@ -47,6 +51,8 @@ class Store:
         self._anchors: dict[int, tuple[str, str]] = {}
         self._lease: Lease | None = None
         self._missing = False
+        self._pages = 0
+        self.stopped: tuple[int, str] | None = None
         self._fetched: Fetched | None = None
         self._frontier = Frontier.open(Path(folder) / "crawl.db", query=query, settings=settings)
 
@@ -59,25 +65,34 @@ class Store:
         """A page came in; its links follow."""
         self._fetched = Fetched(page, [], self._graph.kind[i] == "redirect")
         self._missing = self._graph.kind[i] == "missing"
+        for (
+            target,
+            anchor,
+            context,
+            *_,
+        ) in page.links:  # those to pages fetched before, too: a page brings them all
+            if target != i:
+                self._found(target, self._graph.url[target], anchor, context)
 
     def link(self, i: int, link: Any, parent: Any) -> None:
-        """A mention of a page that is not fetched yet."""
-        fetched = self._fetched
-        assert fetched is not None
-        anchor, context = link.anchor, link.context
-        if fetched.redirect and self._lease is not None:
+        """A mention of a page that is not fetched yet; those of pages are known, that of a redirect is new."""
+        assert self._fetched is not None
+        if self._fetched.redirect and self._lease is not None:
             # A client follows a redirect at once; where it costs a fetch of its own, its link says what the first said.
-            anchor, context = self._anchors.get(self._ids.get(self._lease.url, -1), ("", ""))
-        url = self._host + link.url
+            self._found(i, link.url, *self._anchors.get(self._ids.get(self._lease.url, -1), ("", "")))
+
+    def _found(self, i: int, path: str, anchor: str, context: str) -> None:
+        assert self._fetched is not None
+        url = self._host + path
         self._ids.setdefault(url, i)
         self._anchors.setdefault(i, (anchor, context))
-        fetched.links.append(FoundLink(url, anchor, context))
+        self._fetched.links.append(FoundLink(url, anchor, context))
 
     def next(self) -> int | None:
         """Observe what was fetched, then take the best link."""
         if self._fetched is not None and self._lease is not None:
             page, links = self._fetched.page, self._fetched.links
-            self._frontier.observe(
+            observation = self._frontier.observe(
                 self._lease,
                 Page(
                     url=self._lease.url,
@@ -90,6 +105,9 @@ class Store:
                 ),
             )
             self._fetched = None
+            self._pages += 1
+            if observation.stop is not None and self.stopped is None:
+                self.stopped = self._pages, observation.stop.reason.value
         leases = self._frontier.lease(1)
         if not leases:
             return None
@@ -108,15 +126,13 @@ def modules(bench: str, *names: str) -> list[Any]:
     return [importlib.import_module(name) for name in names]
 
 
-def crawl_one(job: tuple[str, str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """All queries of one site by one configuration."""
-    site, bench, changes = job
+def crawl_one(job: tuple[str, str, dict[str, Any], int]) -> list[dict[str, Any]]:
+    """All queries of one site, or every n-th, by one configuration."""
+    site, bench, changes, every = job
     judge, simulate, graphs = modules(bench, "judge", "simulate", "graph")
     graph = graphs.Graph(site)
     rows = []
-    for query in judge.load():
-        if query["site"] != site or not query["relevant"]:
-            continue
+    for query in [one for one in judge.load() if one["site"] == site and one["relevant"]][::every]:
         settings = Settings(
             default_delay=0.0, durability="normal", language=query.get("lang", "en"), **changes
         )
@@ -124,11 +140,16 @@ def crawl_one(job: tuple[str, str, dict[str, Any]]) -> list[dict[str, Any]]:
             strategy = Store(query["query"], graph=graph, settings=settings, folder=folder)
             order = simulate.crawl(graph, strategy)
             strategy.close()
+        relevant = judge.relevant_ids(graph, query)
+        pages, reason = strategy.stopped or (len(order), "")
         rows.append(
             {
                 "query": query["id"],
                 "site": site,
-                **judge.metrics(graph, order, judge.relevant_ids(graph, query)),
+                **judge.metrics(graph, order, relevant),
+                "stopped_after": pages,
+                "stopped_by": reason,
+                "found_by_then": judge.metrics(graph, order[:pages], relevant)["found"],
             }
         )
         print(f"  {query['id']:14} auc {rows[-1]['auc']:.3f}", file=sys.stderr, flush=True)
@@ -166,7 +187,18 @@ def print_tables(results: dict[str, list[dict[str, Any]]], sites: list[str]) -> 
         print(f"| {site} | " + " | ".join(f"{cell:.3f}" for cell in cells) + " |")
 
 
+def print_stop(rows: list[dict[str, Any]]) -> None:
+    """What adaptive stopping would have saved and lost."""
+    fetched, stopped = (sum(row[key] for row in rows) for key in ("fetched", "stopped_after"))
+    found, by_then = (sum(row[key] for row in rows) for key in ("found", "found_by_then"))
+    print(
+        f"\nadaptive stop: {stopped:,} of {fetched:,} fetches ({1 - stopped / fetched:.0%} saved), "
+        f"{by_then:,} of {found:,} relevant pages ({1 - by_then / max(found, 1):.1%} lost)"
+    )
+
+
 def main() -> None:
+    """Crawl, print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--bench", required=True, help="folder of the bench web, with simulate.py")
     parser.add_argument("--sites", default="", help="comma-separated; all by default")
@@ -174,6 +206,7 @@ def main() -> None:
     parser.add_argument("--name", default="pagesift-store")
     parser.add_argument("--json", type=Path, help="write the rows here")
     parser.add_argument("--no-baselines", action="store_true")
+    parser.add_argument("--jobs", type=int, default=1, help="processes, each with a site of its own (1)")
     arguments = parser.parse_args()
     bench = str(Path(arguments.bench).resolve())
     (judge,) = modules(bench, "judge")
@@ -181,15 +214,16 @@ def main() -> None:
     if arguments.sites:
         sites = [site for site in sites if site in arguments.sites.split(",")]
     changes = {name: json.loads(value) for name, _, value in (text.partition("=") for text in arguments.set)}
-    with multiprocessing.Pool(2) as pool:
+    with multiprocessing.Pool(arguments.jobs) as pool:
         rows = [
             row
-            for part in pool.imap_unordered(crawl_one, [(s, bench, changes) for s in sites])
+            for part in pool.imap_unordered(crawl_one, [(s, bench, changes, 1) for s in sites])
             for row in part
         ]
     results = {} if arguments.no_baselines else dict(baselines(bench, sites))
     results[arguments.name] = rows
     print_tables(results, sites)
+    print_stop(rows)
     if arguments.json is not None:
         arguments.json.write_text(json.dumps(rows, indent=1))
 

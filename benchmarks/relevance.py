@@ -72,10 +72,14 @@ def _evidence(terms: QueryTerms, page: Any, web: Any) -> Any:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--bench", required=True, help="folder of the bench web, with judge.py")
-    bench = str(Path(parser.parse_args().bench).resolve())
+    parser.add_argument("--sites", default="", help="comma-separated; all by default")
+    parser.add_argument("--jobs", type=int, default=1, help="processes, each with a site of its own (1)")
+    arguments = parser.parse_args()
+    bench = str(Path(arguments.bench).resolve())
     (judge,) = modules(bench, "judge")
     sites = list(dict.fromkeys(query["site"] for query in judge.load() if query["relevant"]))
-    with multiprocessing.Pool(2) as pool:
+    sites = [site for site in sites if not arguments.sites or site in arguments.sites.split(",")]
+    with multiprocessing.Pool(arguments.jobs) as pool:
         rows = [
             row for part in pool.imap_unordered(site_figures, [(s, bench) for s in sites]) for row in part
         ]
