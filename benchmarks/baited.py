@@ -169,7 +169,8 @@ def main() -> None:
     sites = list(dict.fromkeys(query["site"] for query in judge.load() if query["relevant"]))
     sites = [site for site in sites if not arguments.sites or site in arguments.sites.split(",")]
     changes = {name: json.loads(value) for name, _, value in (text.partition("=") for text in arguments.set)}
-    rows = [row for site in sites for row in crawls(site, bench, arguments.rate, {"pagesift-store": changes})]
+    runs = {"pagesift-store": changes}
+    rows = [row for site in sites for row in crawls(site, bench, arguments.rate, runs, arguments.every)]
     print(
         "| | fetches | lost to traps | share | harvest@100 | recall@500 | AUC |\n|---|---|---|---|---|---|---|"
     )
