@@ -119,7 +119,7 @@ class Walk:
                 self._rows[row.lane_id] = row
                 self._in_flight.setdefault(row.host_id, row.in_flight)
                 scheduled = self._given.setdefault(row.cluster_id, row.cluster_scheduled)
-                yield _head(row)._replace(scheduled=scheduled)
+                yield _head(row, scheduled)
 
     def _in_clusters(self, clusters: list[int]) -> Iterator[Head]:
         statement, parameters = listed(sql.heads_of_clusters, sql.CLUSTERS, clusters)
@@ -173,7 +173,7 @@ class Walk:
         if due is not None and due.due_at <= self._now + SOON:
             return False
         coming = (self._read(sql.leased_heads()), self._read(sql.resting_heads(), soon=self._now + SOON))
-        return not any(not self._aside(_head(row)) for rows in coming for row in rows)
+        return not any(not self._aside(_head(row, row.cluster_scheduled)) for rows in coming for row in rows)
 
     def _aside(self, head: Head) -> bool:
         return set_aside(head, self._total, self._settings.delta)
@@ -219,7 +219,7 @@ class _Filtered:
         return filter(self._test, self._heads)
 
 
-def _head(row: Any) -> Head:
+def _head(row: Any, scheduled: int) -> Head:
     return Head(
         demoted=bool(row.head_demoted),
         rank=row.head_rank,
@@ -229,5 +229,5 @@ def _head(row: Any) -> Head:
         cluster_id=row.cluster_id,
         subtree=Harvest(row.subtree_pages, row.subtree_hits),
         cluster=Harvest(row.cluster_pages, row.cluster_hits),
-        scheduled=row.cluster_scheduled,
+        scheduled=scheduled,
     )
