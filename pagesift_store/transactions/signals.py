@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pagesift_store.focus import features
@@ -109,7 +110,8 @@ def signal_of(
     """
     if not work.memory.terms.words:
         return no_signal(by_depth)  # without a query the order is that of discovery
-    return _shaped(work, web, found, carrier, _features(work, web, found, carrier, by_depth, nearby), nearby)
+    signal = _features(work, web, *_hits(found, nearby), carrier.relevance, by_depth)
+    return _shaped(work, web, found, carrier, signal, nearby)
 
 
 def better_signal_of(
@@ -124,17 +126,21 @@ def better_signal_of(
         signal = no_signal(link.decay)
         value = scored(memory, signal)
         return (signal, value) if value > link.score else None
-    signal = _features(work, web, found, carrier, link.decay, nearby)
-    best, least = None, link.score
+    best, least, most = None, link.score, carrier.relevance
     if work.settings.focus == "full":
         # The menus of dull pages often have the best words: the carrier is the most relevant page, whichever it is.
-        most = max(carrier.relevance, link.parent_relevance)
-        signal = signal._replace(parent_relevance=most)
+        most = max(most, link.parent_relevance)
         if most > link.parent_relevance:
-            kept = Signal(*(getattr(link, name) for name in Signal._fields))._replace(parent_relevance=most)
+            kept = _signal_as_it_is(link)._replace(parent_relevance=most)
             least = scored(memory, kept)
             best = kept, least
-    if not _may_have_floor(work, web, carrier) and scored(memory, signal) <= least:
+    anchor_hits, context_hits = _hits(found, nearby)
+    flat = not _may_have_floor(work, web, carrier)
+    known = best is not None or most <= link.parent_relevance
+    if flat and known and not (anchor_hits or context_hits) and link.factor == 1.0 and link.url == web.url:
+        return best  # the URL alone, which the link has already
+    signal = _features(work, web, anchor_hits, context_hits, most, link.decay)
+    if flat and scored(memory, signal) <= least:
         return best
     signal = _shaped(work, web, found, carrier, signal, nearby)
     value = scored(memory, signal)
@@ -147,22 +153,28 @@ def scored(memory: Memory, signal: Any) -> float:
     return value
 
 
-def _features(
-    work: Work, web: WebUrl, found: FoundLink, carrier: Carrier, by_depth: float, nearby: Nearby
-) -> Signal:
-    anchor = found.anchor[:MOST_ANCHOR]
-    anchor_hits = nearby.anchor(anchor)
-    context = found.context
-    return Signal(
-        anchor_hits,
-        _url_hits(work, web),
+_columns = attrgetter(*Signal._fields)
+
+
+def _signal_as_it_is(link: Any) -> Signal:
+    return Signal._make(_columns(link))
+
+
+def _hits(found: FoundLink, nearby: Nearby) -> tuple[int, int]:
+    """Hit masks of anchor and context."""
+    anchor, context = found.anchor[:MOST_ANCHOR], found.context
+    return (
+        nearby.anchor(anchor),
         nearby.context(context[:MOST_CONTEXT], anchor) if context and context != anchor else 0,
-        features.phrase(anchor_hits) if anchor_hits else 0,
-        carrier.relevance,
-        0.0,
-        1.0,
-        by_depth,
     )
+
+
+def _features(
+    work: Work, web: WebUrl, anchor_hits: int, context_hits: int, parent_relevance: float, by_depth: float
+) -> Signal:
+    phrase = features.phrase(anchor_hits) if anchor_hits else 0
+    url_hits = _url_hits(work, web)
+    return Signal(anchor_hits, url_hits, context_hits, phrase, parent_relevance, 0.0, 1.0, by_depth)
 
 
 def _url_hits(work: Work, web: WebUrl) -> int:
