@@ -6,6 +6,7 @@ of these, not even within a word, needs no closer look.
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import TYPE_CHECKING
 
 from pagesift_store.focus.features import context_mask
@@ -25,20 +26,23 @@ class Nearby:
     Args:
         terms: the query.
         texts: every text that will be asked about, in any order.
+        watched: other words to look for, in lower case.
 
     Attributes:
-        words: the distinct words of all texts, folded; None where they are not all ASCII.
+        watched: whether one of these words may stand in a text; True as well where the texts are not all ASCII.
     """
 
-    __slots__ = ("_hitting", "_terms", "words")
+    __slots__ = ("_hitting", "_terms", "watched")
 
-    def __init__(self, terms: QueryTerms, texts: Iterable[str]) -> None:
+    def __init__(
+        self, terms: QueryTerms, texts: Iterable[str], watched: frozenset[str] = frozenset()
+    ) -> None:
         # No word spans a line break, and folding joins nothing across one.
         folded = fold(spread("\n".join(texts)))
-        words = set(tokeniser(folded)(folded))
-        self.words: set[str] | None = words if folded.isascii() else None
+        words = tokeniser(folded)(folded)
+        self.watched = not folded.isascii() or not watched.isdisjoint(words)
         self._terms = terms
-        self._hitting = terms.hits(words)
+        self._hitting = set(compress(words, terms.masks(words)))
 
     def anchor(self, text: str) -> int:
         """Signed 64-bit hit mask of an anchor."""

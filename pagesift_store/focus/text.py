@@ -11,7 +11,6 @@ import re
 import threading
 from dataclasses import dataclass, field
 from functools import reduce
-from itertools import filterfalse
 from operator import or_
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
@@ -270,11 +269,11 @@ class _WordMasks(dict[str, int]):
         self._lock = threading.Lock()  # a Snowball stemmer must not be shared between threads
 
     def __missing__(self, word: str) -> int:
+        if word.isascii() and word.isdigit():
+            return self._bits.get(word, 0)  # URLs are full of numbers, and each is its own stem
         if _IN_RUN.match(word):
             mask = reduce(or_, (bit for run, bit in self._runs.items() if run in word), 0)
         else:
-            if word.isascii() and word.isdigit():
-                return self._bits.get(word, 0)  # URLs are full of numbers, and each is its own stem
             mask = self._bits.get(self._stems([word])[0], 0)
         if len(word) <= _MAX_STEMMED:
             if len(self) >= _MAX_REMEMBERED:
@@ -282,13 +281,16 @@ class _WordMasks(dict[str, int]):
             self[word] = mask
         return mask
 
-    def meet(self, words: Iterable[str]) -> None:
-        """Remember the masks of many words: one call of the stemmer costs less than one a word."""
-        new = [
-            word
-            for word in filterfalse(self.__contains__, words)
-            if word < _FIRST_IN_RUN and len(word) <= _MAX_STEMMED
-        ]
+    def of(self, words: list[str]) -> list[int]:
+        """The masks of many words, for which the stemmer is called once, not once a word."""
+        masks = list(map(self.get, words))
+        if None not in masks:
+            return masks  # type: ignore[return-value]  # the line above has seen to it
+        self._meet(word for word, mask in zip(words, masks, strict=True) if mask is None)
+        return [self[word] if mask is None else mask for word, mask in zip(words, masks, strict=True)]
+
+    def _meet(self, words: Iterable[str]) -> None:
+        new = [word for word in set(words) if word < _FIRST_IN_RUN and len(word) <= _MAX_STEMMED]
         if len(self) + len(new) > _MAX_REMEMBERED:
             self.clear()
         find = self._bits.get
@@ -311,7 +313,7 @@ class QueryTerms:
         stems: their stems, all distinct.
         language: the language they are stemmed in, an ISO 639-1 code in lower case.
         lookup: folded word → signed mask of the terms it hits; for loops that read many words.
-        meet: takes folded words that `lookup` will be asked for soon, which is cheaper than one by one.
+        masks: folded words → their masks, cheaper than one by one.
         has_runs: whether a term is a run of CJK.
         remembered: short texts → their masks; bounded.
     """
@@ -320,7 +322,7 @@ class QueryTerms:
     stems: tuple[str, ...]
     language: str
     lookup: Callable[[str], int] = field(repr=False, compare=False)
-    meet: Callable[[Iterable[str]], None] = field(repr=False, compare=False)
+    masks: Callable[[list[str]], list[int]] = field(repr=False, compare=False)
     has_runs: bool
     remembered: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
 
@@ -356,7 +358,7 @@ class QueryTerms:
             stems=tuple(by_stem),
             language=code,
             lookup=masks.__getitem__,
-            meet=masks.meet,
+            masks=masks.of,
             has_runs=any(map(_IN_RUN.match, by_stem)),
         )
 
@@ -394,17 +396,6 @@ class QueryTerms:
         if not text.isascii():
             return self.mask(text)
         return reduce(or_, map(self.lookup, text.lower().split()), 0)
-
-    def hits(self, tokens: Iterable[str]) -> list[str]:
-        """The distinct words, of some, that hit a term; in no particular order.
-
-        Args:
-            tokens: words as `words` returns them. A text that holds none of what is returned, not even within a word,
-                has the mask 0, which is far cheaper to see than to find.
-        """
-        distinct = set(tokens)
-        self.meet(distinct)
-        return list(filter(self.lookup, distinct))
 
     def word_mask(self, word: str) -> int:
         """Which term a single word hits.

@@ -92,6 +92,7 @@ def nearby_of(work: Work, links: Iterable[FoundLink]) -> Nearby:
             for text in (link.anchor[:MOST_ANCHOR], link.context[:MOST_CONTEXT])
             if text and not text.isspace()
         ],
+        FURNITURE,
     )
 
 
@@ -205,9 +206,8 @@ def _shaped(
     language = _language(work, host, web, shape.segment)
     wanted = memory.terms.language
     full = work.settings.focus == "full"
-    furnished = nearby.words is None or not FURNITURE.isdisjoint(nearby.words)
     factor = features.factor(
-        furniture=shape.furniture or (furnished and is_furniture_anchor(anchor)),
+        furniture=shape.furniture or (nearby.watched and is_furniture_anchor(anchor)),
         dated=shape.dated,
         foreign=language is not None and language != wanted and (full or wanted == "en"),
     )
