@@ -31,8 +31,9 @@ from pagesift_store.transactions import (
     timing,
     watching,
 )
+from pagesift_store.transactions.memory import Memory, recall
 from pagesift_store.transactions.texts import clean
-from pagesift_store.transactions.work import Memory, Work, recall
+from pagesift_store.transactions.work import Work
 from pagesift_store.waiting import Waiter
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from pagesift_store.storage.statements import crawl as crawl_sql
 from pagesift_store.storage.statements import questions as sql
 from pagesift_store.transactions import ending, explaining, robots
 from pagesift_store.transactions.keys import REPEATS
-from pagesift_store.transactions.work import Memory, recall
+from pagesift_store.transactions.memory import Memory, recall
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

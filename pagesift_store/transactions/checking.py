@@ -23,8 +23,8 @@ from pagesift_store.storage.statements import lanes as lanes_sql
 from pagesift_store.storage.statements import links as links_sql
 from pagesift_store.transactions import counting, limits, moves
 from pagesift_store.transactions.keys import key_of
+from pagesift_store.transactions.memory import Memory, recall
 from pagesift_store.transactions.merging import UNFINISHED
-from pagesift_store.transactions.work import Memory, Work, recall
 from pagesift_store.urls.pipeline import key_hash
 from pagesift_store.urls.reading import read
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from sqlalchemy import Connection
+
+    from pagesift_store.transactions.work import Work
 
 MOST_FINDINGS = 100
 """Findings of one part that are told; all are mended."""

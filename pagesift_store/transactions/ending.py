@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from pagesift_store.transactions.work import Memory, Work
+    from pagesift_store.transactions.memory import Memory
+    from pagesift_store.transactions.work import Work
 
 MOST_LEASES = 10_000
 """Links that one call hands out at most."""

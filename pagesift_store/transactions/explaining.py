@@ -15,7 +15,7 @@ from pagesift_store.urls.pipeline import key_hash
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from pagesift_store.transactions.work import Memory
+    from pagesift_store.transactions.memory import Memory
 
 _FACTS = (
     "depth",

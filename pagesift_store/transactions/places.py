@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from pagesift_store.storage.statements import lanes as sql
 from pagesift_store.transactions import limits
 from pagesift_store.transactions.keys import signed_hash
-from pagesift_store.transactions.work import HostInfo, NewLane, Work
+from pagesift_store.transactions.memory import HostInfo
+from pagesift_store.transactions.work import NewLane, Work
 from pagesift_store.urls.parts import place
 
 if TYPE_CHECKING:

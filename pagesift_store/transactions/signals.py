@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pagesift_store.focus import features
 from pagesift_store.focus.nearby import Nearby
 from pagesift_store.focus.score import score
+from pagesift_store.transactions.memory import UrlShape
 from pagesift_store.transactions.places import host_of_url, note_language
-from pagesift_store.transactions.work import UrlShape
 from pagesift_store.urls.parts import bare_host
 from pagesift_store.urls.shapes import (
     FURNITURE,
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pagesift_store.records import FoundLink
-    from pagesift_store.transactions.work import HostInfo, Memory, Work
+    from pagesift_store.transactions.memory import HostInfo, Memory
+    from pagesift_store.transactions.work import Work
     from pagesift_store.urls.reading import WebUrl
 
 

@@ -10,7 +10,7 @@ import pytest
 from store_invariants import violations
 
 from pagesift_store import FoundLink, Frontier, Page, Settings
-from pagesift_store.transactions.work import AUDITED
+from pagesift_store.transactions.memory import AUDITED
 from pagesift_store.urls.pipeline import key_hash
 
 if TYPE_CHECKING:
