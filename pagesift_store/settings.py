@@ -66,7 +66,8 @@ class Settings:
         max_depth: clicks from a seed; deeper links are refused. None: no limit. Operational.
         max_queue: queued links kept; a better newcomer evicts the worst. None: no limit. Operational.
         max_failures: failures in a row after which a link is dead, 1 to 100. Operational.
-        cluster_cap: leases after which a cluster that is not proven gives way to others. Operational.
+        cluster_cap: leases after which a cluster without a hit (`reference`: one that is not proven) gives way to
+            others. Operational.
         rescore_drift: how far a term weight may drift (absolute, 0 to 1) before the queue is rescored; 0: any
             change. Operational.
         focus: `full`, or `reference`: the five features, their priors and the link model alone.
