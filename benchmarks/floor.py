@@ -36,7 +36,7 @@ def connected(path: Path, durability: str = "normal") -> sqlite3.Connection:
         "journal_mode=WAL",
         f"synchronous={durability.upper()}",
         f"cache_size=-{CACHE_KIB}",
-        "temp_store=MEMORY",
+        "temp_store=FILE",
         f"wal_autocheckpoint={WAL_PAGES}",
     ):
         connection.execute(f"PRAGMA {pragma}")

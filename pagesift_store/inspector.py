@@ -174,7 +174,6 @@ class Inspector:
         """
         rows, key, order = _LISTINGS[listing]
         with self.database.reading() as connection:
-            self.database.sort_on_disk(connection)
             ids = connection.execute(order().execution_options(yield_per=_PAGE)).scalars()
             keys = array("q", ids)
         for start in range(0, len(keys), _PAGE):

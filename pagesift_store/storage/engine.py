@@ -210,13 +210,6 @@ class Database:
         pages: int = connection.exec_driver_sql("PRAGMA freelist_count").scalar_one()
         return pages * int(connection.exec_driver_sql("PRAGMA page_size").scalar_one())
 
-    def sort_on_disk(self, connection: Connection) -> None:
-        """Let what this connection sorts go to a temporary file once it is larger than the page cache.
-
-        For questions about everything: what they sort grows with the store. To be said before the first of them.
-        """
-        connection.exec_driver_sql("PRAGMA temp_store=FILE")
-
     def set_durability(self, durability: str) -> None:
         """Use `full` or `normal` from the next transaction on."""
         with self._lock:
@@ -265,11 +258,13 @@ class Database:
             # Tables are rebuilt under another name: with foreign keys on, dropping a parent empties its children, and
             # without the old way of renaming, views stand in the way. Neither can be switched inside a transaction.
             connection.execute("PRAGMA legacy_alter_table=ON")
+        # Temporary files: what SQLite sorts, and what pages held before a statement that may fail half-way, grows with
+        # the store. Little of either stays in memory all the same.
         for pragma in (
             f"foreign_keys={'OFF' if self._upgrading else 'ON'}",
             f"synchronous={'FULL' if self.durability == 'full' else 'NORMAL'}",
             f"cache_size=-{CACHE_KIB}",
-            "temp_store=MEMORY",
+            "temp_store=FILE",
             f"wal_autocheckpoint={WAL_PAGES}",
             f"journal_size_limit={WAL_PAGES * 4096}",
         ):

@@ -181,7 +181,7 @@ def test_rescoring_is_one_update_of_the_link_table(
     rescored: list[int] = []
     statements = changes(opened, lambda: rescored.append(opened.rescore()))
     assert len(statements) == 1
-    assert statements[0].startswith("UPDATE link SET score=")
+    assert statements[0].startswith("UPDATE OR FAIL link SET score=")
     assert rescored[0] > links // 2
     assert violations(store) == []
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pagesift_store.focus.score import Weights, coverage_by_bits, score
 from pagesift_store.storage import statements
 from pagesift_store.storage.engine import Database
 from pagesift_store.storage.prepared import prepared
@@ -94,3 +95,18 @@ def test_the_first_of_an_order_is_found_without_a_sort(
 @pytest.mark.parametrize("function", [leases.take, links.read_link, links.finish, links.raise_link])
 def test_one_link_is_found_by_its_id(plan: Callable[[Any], list[str]], function: Callable[..., Any]) -> None:
     assert plan(function)[0] == "SEARCH link USING INTEGER PRIMARY KEY (rowid=?)"
+
+
+def test_a_rescore_keeps_no_page_for_taking_back_half_of_itself(
+    frontier: Callable[..., Frontier], store: Any
+) -> None:
+    """A statement that may abort (2) has SQLite keep each page as it was; one that may fail (3) leaves that to its
+    transaction."""
+    frontier()
+    statement = links.rescore(score, coverage_by_bits, Weights.of([1.0] * 5, [1.0, 1.0, 1.0]))
+    with Database(store).reading() as connection:
+        compiled = statement.compile(connection, compile_kwargs={"literal_binds": True})
+        program = connection.exec_driver_sql(f"EXPLAIN {compiled}").all()
+    halts = [step.p2 for step in program if step.opcode in {"Halt", "HaltIfNull"} and step.p1]
+    assert halts
+    assert set(halts) == {3}

@@ -49,6 +49,7 @@ def impatient(
         ("journal_mode", "wal"),
         ("foreign_keys", 1),
         ("auto_vacuum", 2),
+        ("temp_store", 1),
     ],
 )
 def test_how_a_store_is_kept(

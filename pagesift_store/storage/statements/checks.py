@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def links_by_lane() -> Select[Any]:
     """Some links of every lane by state, and how many of them were fetched; parameters `after` and `upto`, two ids.
 
-    Groups are made by sorting, in memory: of all links at once it would take more of it than the machine may have.
+    Groups are made by sorting: all links at once would need a temporary file of their size.
     """
     fetched = func.sum(
         case((link.c.visits > literal_column("0"), literal_column("1")), else_=literal_column("0"))

@@ -228,6 +228,8 @@ def rescore(score: Callable[..., Any], coverage: Callable[..., Any], weights: An
             link.c.score != fresh,
         )
         .values(score=fresh)
+        # Else SQLite keeps what every page held, in case this statement alone must be taken back; the transaction is.
+        .prefix_with("OR FAIL", dialect="sqlite")
     )
 
 

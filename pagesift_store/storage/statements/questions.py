@@ -96,7 +96,7 @@ def best_queued() -> Select[Any]:
 
 @cache
 def queue_order() -> Select[Any]:
-    """Ids of all queued links in the order of the queue: a scan, and a sort that the caller lets go to the disk."""
+    """Ids of all queued links in the order of the queue: a scan and a sort."""
     # By its index SQLite would look up each row, for the state, in the order of the lanes; an expression hides that.
     return select(link.c.id).where(link.c.state.concat("") == "queued").order_by(*ORDER)
 
