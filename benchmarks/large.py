@@ -46,8 +46,9 @@ def openings(queues: list[int]) -> list[Figure]:
 
 
 def leases(queues: list[int]) -> list[Figure]:
-    """Lease, two counts of lanes."""
-    found = []
+    """Lease: lanes as a crawl makes them, then two counts of them."""
+    crawls = zip(lease.on_crawls(queues, 200), queues, strict=True)
+    found = [point(figure, "lease(10) of a crawl", queued) for figure, queued in crawls]
     for lanes in (1_000, 20_000):
         there = [queued for queued in queues if queued >= lanes]
         found += [
@@ -61,7 +62,7 @@ def observations(queues: list[int]) -> list[Figure]:
     """Lease and observe. Rescores are apart: their cost is that of the queue, and so is how often they come."""
     found = []
     for queued in queues:
-        whole, plain, share = observe.measure(queued, 50, 7, "normal")
+        whole, plain, share = observe.measure(queued, 40, 5, "normal")
         found += [
             point(whole, "lease + observe", queued),
             point(replace(plain, name=f"{plain.name}, {named(queued)} queued"), "… nothing rescored", queued),

@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # "python benchmar
 from benchmarks import workload
 from benchmarks.floor import Floor
 from benchmarks.harness import Figure, Spent, at_most, named, number, parser, ratios, report, sizes
-from benchmarks.stores import CHUNK, copied, derived, floor_store, scratch, spread_store, sql
+from benchmarks.stores import CHUNK, copied, crawl_store, derived, floor_store, scratch, spread_store, sql
 from pagesift_store import FoundLink, Frontier, upkeep
 
 if TYPE_CHECKING:
@@ -124,6 +124,30 @@ def by_size(queues: list[int], lane_counts: list[int], calls: int) -> list[Figur
                     **at_most(value, limit, "ms"),
                 )
             )
+    return found
+
+
+def on_crawls(queues: list[int], calls: int) -> list[Figure]:
+    """`lease(10)` on crawls, whose hosts and lanes grow with them, each beside the smallest."""
+    found: list[Figure] = []
+    for queued in queues:
+        base = crawl_store(queued)
+        with sql(base) as connection:
+            (lanes,) = connection.execute("SELECT count(*) FROM lane").fetchone()
+        spent, floor = leased(base, calls), milliseconds(floor_of(queued, calls))
+        value = milliseconds(spent)
+        times = value / found[0].value if found else 1.0
+        found.append(
+            Figure(
+                name=f"lease({AT_ONCE}) of a crawl, {named(queued)} queued",
+                value=value,
+                unit="ms",
+                floor=floor,
+                ratio=value / floor,
+                cpu_ms=spent.cpu / calls * 1e3,
+                note=f"{lanes:,} lanes; {number(times, 2)} × that of {named(queues[0])} queued",
+            )
+        )
     return found
 
 

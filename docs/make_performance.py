@@ -156,7 +156,7 @@ def reduced(results: Measured, kept: Callable[[str], str]) -> Measured:
 # -- the plot ----------------------------------------------------------------------------------------------------
 
 PANELS: tuple[Panel, ...] = (
-    ("lease(10)", "ms", (("lease(10), 1k lanes", "1,000 lanes"), ("lease(10), 20k lanes", "20,000 lanes"))),
+    ("lease(10)", "ms", (("lease(10) of a crawl", "of a crawl"), ("lease(10), 1k lanes", "1,000 lanes"))),
     ("open + first lease", "ms", (("open + first lease", ""),)),
     (
         "lease + observe a page",
