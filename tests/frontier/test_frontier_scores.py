@@ -165,7 +165,7 @@ def changes(opened: Frontier, act: Callable[[], Any]) -> list[str]:
     act()
     driver.set_trace_callback(None)
     return [
-        sql for sql in heard if sql.split(None, 1)[0] != "SELECT" and " link " in " ".join(sql.split()[:4])
+        sql for sql in heard if sql.split(None, 1)[0] != "SELECT" and " link " in " ".join(sql.split()[:5])
     ]
 
 
