@@ -77,7 +77,8 @@ def _one(
             extend_scope(work, web)
         else:
             web = work.memory.rules.admit(found.href, base)
-        return offer(work, web, found, NO_CARRIER, depth, given=given, seed=seed)
+        target = work.memory.rules.target(web)
+        return offer(work, target, found, NO_CARRIER, depth, given=given, seed=seed)
     except InvalidUrl as error:
         return rejected(work, found.href, error.reason)
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pagesift_store.records import FoundLink
     from pagesift_store.transactions.signals import Carrier, Signal
     from pagesift_store.transactions.work import Work
+    from pagesift_store.urls.pipeline import Target
     from pagesift_store.urls.reading import WebUrl
 
 BATCH = 500
@@ -73,7 +74,7 @@ class Offer:
 
 def offer(
     work: Work,
-    web: WebUrl,
+    target: Target,
     found: FoundLink,
     carrier: Carrier,
     depth: int,
@@ -82,7 +83,7 @@ def offer(
     seed: bool = False,
     parent_id: int | None = None,
 ) -> Offer:
-    """An offer with its key.
+    """An offer, under the key that learned rules leave.
 
     Raises:
         InvalidUrl: deeper than `max_depth`.
@@ -90,12 +91,14 @@ def offer(
     """
     limit = work.settings.max_depth
     if limit is not None and depth > limit:
-        raise InvalidUrl(web.url, Refusal.DEPTH, f"depth {depth} is beyond max_depth={limit}")
+        raise InvalidUrl(target.web.url, Refusal.DEPTH, f"depth {depth} is beyond max_depth={limit}")
     if given is not None:
         given = check_score(given)
-    plain = work.memory.rules.key(web)
+    web, plain, digest = target
     key = work.memory.rewritten(web, plain)
-    return Offer(web, key, key != plain, key_hash(key), found, carrier, depth, given, seed, parent_id)
+    if key == plain:
+        return Offer(web, key, False, digest, found, carrier, depth, given, seed, parent_id)
+    return Offer(web, key, True, key_hash(key), found, carrier, depth, given, seed, parent_id)
 
 
 def check_score(value: Any, href: str = "") -> float:

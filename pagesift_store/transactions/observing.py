@@ -298,7 +298,7 @@ def _offered(
     try:
         if found.nofollow and not work.settings.follow_nofollow:
             raise InvalidUrl(found.href, Refusal.NOFOLLOW)
-        target = work.memory.rules.admit(found.href, base, page=web)
+        target = work.memory.rules.reach(found.href, base, page=web)
         return offer(work, target, found, carrier, depth, given=found.score, parent_id=parent_id)
     except InvalidUrl as error:
         return rejected(work, found.href, error.reason)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pagesift_store.errors import InvalidSettings, InvalidUrl, Refusal
 from pagesift_store.urls.filters import refusal
@@ -18,7 +18,27 @@ if TYPE_CHECKING:
     from pagesift_store.urls.keys import KeyRules
     from pagesift_store.urls.scope import Scope
 
-__all__ = ["UrlRules", "key_hash"]
+__all__ = ["Target", "UrlRules", "key_hash"]
+
+MOST_TARGETS = 20_000
+"""Links whose targets are remembered; navigation repeats its links on every page."""
+
+MOST_HREF = 300
+"""Characters of a link, with its origin or directory, up to which its target is remembered."""
+
+
+class Target(NamedTuple):
+    """Where a link leads.
+
+    Attributes:
+        web: the URL as it will be requested.
+        key: its key, learned rules apart.
+        hash: 16 bytes of the key.
+    """
+
+    web: WebUrl
+    key: str
+    hash: bytes
 
 
 class UrlRules:
@@ -56,6 +76,10 @@ class UrlRules:
         self.blocked = tuple(_compiled(pattern) for pattern in blocked)
         self._patterned = bool(self._include or self._exclude)
         self._route_hosts = route_hosts
+        self._targets: dict[tuple[str, str], Target] = {}
+        self._targets_by = keys
+        self._base: WebUrl | None = None
+        self._origin = self._directory = ""
 
     def read(self, text: str, base: str | None = None) -> WebUrl:
         """A URL as this crawl reads it, whatever the rules say of it: for those that are stored or were fetched.
@@ -76,12 +100,57 @@ class UrlRules:
         Raises:
             InvalidUrl: the link cannot or shall not be followed; its reason says which rule refused it.
         """
-        web = self.parse(href, base, page=page)
+        return self._admitted(self.parse(href, base, page=page))
+
+    def reach(self, href: str, base: WebUrl, *, page: WebUrl) -> Target:
+        """As `admit`, with the key; links that come back with every page are remembered.
+
+        Raises:
+            InvalidUrl: as for `admit`.
+        """
+        begins = href[:1]
+        usual = page is base and (begins == "/" or (begins.isascii() and begins.isalnum()))
+        at = self._place_of(href, base) if usual else None
+        if at is None:
+            return self.target(self.admit(href, base, page=page))
+        if self._targets_by is not self.keys:
+            self._targets, self._targets_by = {}, self.keys
+        known = self._targets.get(at)
+        if known is None:
+            known = self.target(self.parse(href, base))
+            if len(at[0]) + len(href) <= MOST_HREF:
+                if len(self._targets) >= MOST_TARGETS:
+                    self._targets.clear()
+                self._targets[at] = known
+        elif self.blocked and self.is_blocked(known.web.url):
+            raise InvalidUrl(known.web.url, Refusal.BLOCKED, "blocked by the operator")
+        self._admitted(known.web)
+        return known
+
+    def target(self, web: WebUrl) -> Target:
+        """A URL with its key."""
+        key = self.keys.apply(web).url
+        return Target(web, key, key_hash(key))
+
+    def _admitted(self, web: WebUrl) -> WebUrl:
         if not self.scope.admits(web):
             raise InvalidUrl(web.url, Refusal.OUT_OF_SCOPE, "outside the scope of this crawl")
         if self._patterned and not self._patterns_admit(web.url):
             raise InvalidUrl(web.url, Refusal.EXCLUDED, "refused by the include and exclude patterns")
         return web
+
+    def _place_of(self, href: str, base: WebUrl) -> tuple[str, str] | None:
+        """What the target of a link that begins with a letter, a digit or a slash depends on.
+
+        That is the origin of the base where the link is absolute or begins at the root, else its directory as well.
+        """
+        if self._base is not base:
+            self._base = base
+            self._origin = f"{base.scheme}://{base.host}:{base.port}"
+            self._directory = f"{self._origin}{base.path.rpartition('/')[0]}/"
+        if base.userinfo:
+            return None
+        return (self._origin if href[0] == "/" or "://" in href[:8] else self._directory), href
 
     def parse(self, href: str, base: WebUrl | None = None, *, page: WebUrl | None = None) -> WebUrl:
         """As `admit`, without scope and patterns: what a seed must pass."""

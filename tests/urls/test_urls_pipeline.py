@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pagesift_store.errors import InvalidSettings, InvalidUrl, Refusal
+from pagesift_store.urls import pipeline
 from pagesift_store.urls.keys import key_rules
 from pagesift_store.urls.pipeline import UrlRules, key_hash
 from pagesift_store.urls.reading import read
@@ -184,3 +186,65 @@ def test_admit_raises_nothing_but_invalid_url_and_admits_only_the_scope(href: st
     assert web.host == "e.edu" or web.host.endswith(".e.edu")
     assert read(web.url) == web
     assert key_hash(made.key(web)) == key_hash(made.key(read(made.key(web))))
+
+
+HREFS = st.one_of(
+    st.sampled_from(
+        [
+            "/c", "c", "c/../d", "../c", "?x", "#y", "", " /c", "\t?x", "https://lib.e.edu/x", "http://www.e.edu/c",
+            "http://e.edu:8080/c", "https:c", "https:/c", "//lib.e.edu/c", "/\\lib.e.edu/c", "\\c", "/\n/lib.e.edu/c",
+            "ht\ntp://e.edu/c", "/c?utm_source=x&b=1", "c;jsessionid=1", "/c#!/route", "mailto:a@e.edu", "/c.pdf",
+            "https://u@e.edu/", "7", "é", "/%7Ec", "/blocked/c", "https://elsewhere.example/c",
+        ]
+    ),
+    st.text(max_size=12),
+    st.text("/.?#:\\ abc7%", max_size=12),
+)  # fmt: skip
+BASES = [
+    "https://www.e.edu/a/b", "https://www.e.edu/a/c?q=/x/", "https://www.e.edu/", "http://www.e.edu/a/b",
+    "http://www.e.edu:8080/a/b", "https://lib.e.edu/a/b", "https://www.e.edu/a/b/",
+]  # fmt: skip
+
+
+@given(st.lists(st.tuples(st.sampled_from(BASES), HREFS), max_size=30))
+def test_what_is_remembered_of_a_link_is_what_it_comes_to(links: list[tuple[str, str]]) -> None:
+    bases = {url: read(url) for url in BASES}
+
+    def options() -> dict[str, Any]:
+        return {"blocked": ["/blocked/"], "exclude": ["7$"], "route_hosts": {"www.e.edu"}}
+
+    remembering = rules(**options())
+    for url, href in links:
+        plain, base = rules(**options()), bases[url]
+        expected = verdict(href, plain, base)
+        for _ in range(2):
+            try:
+                found = remembering.reach(href, base, page=base)
+            except InvalidUrl as error:
+                came_to: str = error.reason
+            else:
+                came_to = found.web.url
+                assert found == (plain.admit(href, base), plain.key(found.web), key_hash(found.key))
+            assert came_to == expected
+
+
+def test_what_is_remembered_bows_to_other_rules() -> None:
+    made = rules()
+    assert made.reach("/c/index.html", PAGE, page=PAGE).key == "https://e.edu/c/index.html"
+    made.keys = key_rules("loose")
+    assert made.reach("/c/index.html", PAGE, page=PAGE).key == "http://e.edu/c"
+    made.scope = Scope("site", [("lib.e.edu", "")])
+    with pytest.raises(InvalidUrl):
+        made.reach("/c/index.html", PAGE, page=PAGE)
+    made.scope, made.blocked = Scope("any"), (re.compile("index"),)
+    with pytest.raises(InvalidUrl):
+        made.reach("/c/index.html", PAGE, page=PAGE)
+
+
+def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "MOST_TARGETS", 10)
+    made = rules()
+    for number in range(100):
+        made.reach(f"/c{number}", PAGE, page=PAGE)
+        made.reach(f"/{'x' * 400}{number}", PAGE, page=PAGE)
+    assert 0 < len(made._targets) <= 10
