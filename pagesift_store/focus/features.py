@@ -55,8 +55,8 @@ SUBSITE_FLOOR = 0.3
 """Of links to the root of a sub-site."""
 
 CONTINUATION_FLOOR = 0.2
-"""Of links from a list to its next page. Anything from 0.05 to 0.2 gave the same order on real sites: what counts
-is that they come before links that show nothing at all."""
+"""Of links from a list to its next page: before links that show nothing at all, after those to sections. Between 0.05
+and 0.3 the value made no difference to speak of."""
 
 DECAY = 0.9
 """What each level of depth leaves of a score."""
