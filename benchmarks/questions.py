@@ -43,7 +43,8 @@ LISTINGS = (
 
 
 PRINTS_ALL = ("inspect queue, all as JSON lines", "dump", "export", "check, all keys")
-"""What takes minutes for each million of links, whatever else: left out beyond one, unless it is asked for."""
+"""What takes a minute or more for each million of links: left out beyond `PRINTED`, unless it is asked for."""
+PRINTED = 100_000
 
 
 class Run(NamedTuple):
@@ -102,7 +103,7 @@ def measure(queued: int, only: list[str] | None, quick: float = 2.0) -> list[Fig
         copied(crawl_store(queued), path)
         imports = median(run(["--version"], output).cpu for _ in range(5))
         for name, arguments in commands(path, beside).items():
-            if name in only if only is not None else queued <= workload.BASE or name not in PRINTS_ALL:
+            if name in only if only is not None else queued <= PRINTED or name not in PRINTS_ALL:
                 found.append(figure(name, queued, _runs(arguments, output, quick), imports))
                 print(f"{found[-1].name}: {found[-1].value:.3g} s", file=sys.stderr, flush=True)
     return found
