@@ -101,12 +101,17 @@ def growth_table(measured: Measured) -> str:
     return about(measured) + rows(("links", *map(named, links)), body)
 
 
+LEAST_SECONDS = 0.5
+"""Of a command: below them its time drowns in how much that of the imports, which is taken off, varies."""
+
+
 def _cell(point: Measured | None) -> str:
     if point is None:
         return ""
     memory = f" ({number(point['memory'])} MiB)" if point.get("memory") else ""
     floor = f"; floor {number(point['floor'])}" if point.get("floor") else ""
-    return f"{number(point['value'])}{floor}{memory}"
+    known = point["unit"] != "s" or point["value"] >= LEAST_SECONDS
+    return f"{number(point['value']) if known else f'under {LEAST_SECONDS}'}{floor}{memory}"
 
 
 def peers_table(measured: Measured) -> str:
