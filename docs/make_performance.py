@@ -110,8 +110,9 @@ def _cell(point: Measured | None) -> str:
         return ""
     memory = f" ({number(point['memory'])} MiB)" if point.get("memory") else ""
     floor = f"; floor {number(point['floor'])}" if point.get("floor") else ""
+    cpu = f"; CPU {number(point['cpu_ms'])} ms" if point.get("cpu_ms") else ""
     known = point["unit"] != "s" or point["value"] >= LEAST_SECONDS
-    return f"{number(point['value']) if known else f'under {LEAST_SECONDS}'}{floor}{memory}"
+    return f"{number(point['value']) if known else f'under {LEAST_SECONDS}'}{floor}{cpu}{memory}"
 
 
 def peers_table(measured: Measured) -> str:
