@@ -91,7 +91,7 @@ crawler = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(crawler)
 left = [int(sys.argv[3])]
 def after(connection, cursor, statement, *rest):
-    if statement.startswith("UPDATE link SET score="):
+    if statement.startswith("UPDATE OR FAIL link SET score="):
         left[0] -= 1
         if left[0] == 0:
             os.kill(os.getpid(), signal.SIGKILL)
