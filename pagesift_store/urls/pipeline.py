@@ -150,7 +150,11 @@ class UrlRules:
             self._directory = f"{self._origin}{base.path.rpartition('/')[0]}/"
         if base.userinfo:
             return None
-        return (self._origin if href[0] == "/" or "://" in href[:8] else self._directory), href
+        if href[0] == "/" or href.startswith(("http://", "https://")):
+            return self._origin, href
+        return (
+            None if ":" in href else (self._directory, href)
+        )  # `http:` resolves against the base's very file
 
     def parse(self, href: str, base: WebUrl | None = None, *, page: WebUrl | None = None) -> WebUrl:
         """As `admit`, without scope and patterns: what a seed must pass."""

@@ -194,7 +194,7 @@ HREFS = st.one_of(
             "/c", "c", "c/../d", "../c", "?x", "#y", "", " /c", "\t?x", "https://lib.e.edu/x", "http://www.e.edu/c",
             "http://e.edu:8080/c", "https:c", "https:/c", "//lib.e.edu/c", "/\\lib.e.edu/c", "\\c", "/\n/lib.e.edu/c",
             "ht\ntp://e.edu/c", "/c?utm_source=x&b=1", "c;jsessionid=1", "/c#!/route", "mailto:a@e.edu", "/c.pdf",
-            "https://u@e.edu/", "7", "é", "/%7Ec", "/blocked/c", "https://elsewhere.example/c",
+            "https://u@e.edu/", "u/ftp://mirror/file", "http:", "https:", "http:c", "7", "é", "/%7Ec", "/blocked/c", "https://elsewhere.example/c",
         ]
     ),
     st.text(max_size=12),
@@ -202,7 +202,7 @@ HREFS = st.one_of(
 )  # fmt: skip
 BASES = [
     "https://www.e.edu/a/b", "https://www.e.edu/a/c?q=/x/", "https://www.e.edu/", "http://www.e.edu/a/b",
-    "http://www.e.edu:8080/a/b", "https://lib.e.edu/a/b", "https://www.e.edu/a/b/",
+    "http://www.e.edu:8080/a/b", "https://www.e.edu/a/d/", "https://lib.e.edu/a/b", "https://www.e.edu/a/b/",
 ]  # fmt: skip
 
 
