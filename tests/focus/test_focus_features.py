@@ -51,6 +51,11 @@ def test_context_counts_bytes() -> None:
     assert features.context_mask(TERMS, f"here {'é' * 300} visa {'é' * 300}", "here") == 0
 
 
+def test_an_anchor_inside_a_word_does_not_make_words() -> None:
+    assert features.context_mask(TERMS, "See our prefees offers", "pre") == 0
+    assert features.context_mask(TERMS, "See our prefees and fees", "pre") == FEES
+
+
 def test_a_cut_does_not_make_words() -> None:
     # 400 bytes end inside `visage`, after `visa`.
     text = f"here {'.' * 390} visage {'.' * 500}"
