@@ -15,7 +15,17 @@ if TYPE_CHECKING:
 
     from pagesift_store.urls.reading import WebUrl
 
-__all__ = ["Place", "bare_host", "cluster", "place", "registered_domain", "site_host", "subtree", "template"]
+__all__ = [
+    "Place",
+    "bare_host",
+    "blank_digits",
+    "cluster",
+    "place",
+    "registered_domain",
+    "site_host",
+    "subtree",
+    "template",
+]
 
 _SUBTREE_DEPTH = 2
 _LONG_SEGMENT = 12
@@ -149,8 +159,13 @@ def _names(query: str) -> str:
     return f"?{'&'.join(sorted(names))}" if names else ""
 
 
+def blank_digits(text: str) -> str:
+    """A part of a URL with every run of digits as `#`; those of an escape (`%C3`) are none."""
+    return _DIGITS.sub(_BLANK_DIGITS, text)
+
+
 def _blanked_segment(segment: str) -> str:
-    blanked = _DIGITS.sub(_BLANK_DIGITS, segment)
+    blanked = blank_digits(segment)
     if blanked == segment:
         return segment
     size = len(unquote(segment, errors="replace")) if "%" in segment else len(segment)

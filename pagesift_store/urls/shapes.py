@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pagesift_store.urls.languages import DEFAULT_LANGUAGES, Languages, is_certain, language_code
+from pagesift_store.urls.parts import bare_host, blank_digits
 
 if TYPE_CHECKING:
     from pagesift_store.urls.reading import WebUrl
@@ -48,7 +49,6 @@ _SECTION_WORDS = 4
 # A region in capitals is a region: `ca-ES`, but not `to-do`.
 _REGIONAL = re.compile(r"[a-z]{2}[-_][A-Z]{2}")
 _WORDS = re.compile(r"[^\W_]+")
-_DIGITS = re.compile("[0-9]+")
 
 _YEAR = r"(?:19|20)[0-9]{2}"
 _MONTH = r"(?:0[1-9]|1[0-2])"
@@ -177,8 +177,8 @@ def series(web: WebUrl) -> str | None:
         None when there is no digit in path or query.
     """
     target = web.path if web.query is None else f"{web.path}?{web.query}"
-    blanked = _DIGITS.sub("#", target)
-    return None if blanked == target else f"{web.host}{blanked}"
+    blanked = blank_digits(target)
+    return None if blanked == target else f"{bare_host(web.host)}{blanked}"
 
 
 def language_candidate(web: WebUrl) -> str | None:

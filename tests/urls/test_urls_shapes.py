@@ -42,6 +42,11 @@ def test_pages_of_one_list_differ_in_numbers_only(one: str, other: str, same: bo
 
 def test_without_a_number_there_is_no_list_to_go_on_with() -> None:
     assert series(page("/list?page=next")) is None
+    assert series(page("/ваза")) is None, "the digits of an escape are none of the text"
+
+
+def test_a_list_goes_on_with_and_without_www() -> None:
+    assert series(read("https://www.e.edu/list-1")) == series(read("https://e.edu/list-2"))
 
 
 @pytest.mark.parametrize(
