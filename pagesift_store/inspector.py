@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from sqlalchemy import select
 
-from pagesift_store.errors import Refusal, UnknownUrl
+from pagesift_store.errors import InvalidValue, Refusal, UnknownUrl
 from pagesift_store.focus.harvest import is_dry, is_proven
 from pagesift_store.focus.stats import wilson
 from pagesift_store.records import Explanation, LinkState, Robots, Status, Stop, StopReason
@@ -42,7 +42,7 @@ _TRAPS = frozenset({
 
 
 class Inspector:
-    """Read-only answers, each from one moment of the store.
+    """Read-only answers, each from one moment of the store; listings of all rows are read piece by piece.
 
     Attributes:
         database: the store's connections.
@@ -171,7 +171,12 @@ class Inspector:
 
         Args:
             listing: the name of a method below with a parameter `most`.
+
+        Raises:
+            InvalidValue: there is no such listing.
         """
+        if listing not in _LISTINGS:
+            raise InvalidValue(f"listing={listing!r} must be one of {', '.join(sorted(_LISTINGS))}")
         rows, key, order = _LISTINGS[listing]
         with self.database.reading() as connection:
             ids = connection.execute(order().execution_options(yield_per=_PAGE)).scalars()

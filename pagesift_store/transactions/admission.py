@@ -113,8 +113,10 @@ def check_score(value: Any, href: str = "") -> float:
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
         whose = f" of the link {href[:200]!r}" if href else ""
+        is_huge = isinstance(value, int) and value.bit_length() > 1
+        shown = f"an integer of {value.bit_length()} bits" if is_huge else repr(value)[:200]
         raise InvalidValue(
-            f"score={value!r}{whose} must be a finite number from {-LARGEST:g} to {LARGEST:g}; higher is better"
+            f"score={shown}{whose} must be a finite number from {-LARGEST:g} to {LARGEST:g}; higher is better"
         )
     return float(value)
 

@@ -30,7 +30,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SEED = "https://a.example/"
-NO_SCORES = [math.nan, math.inf, -math.inf, 1e308 * 10, 1.75e308, "0.5", True, False]
+NO_SCORES = [
+    math.nan,
+    math.inf,
+    -math.inf,
+    1e308 * 10,
+    1.75e308,
+    pytest.param(10**5000, id="huge"),
+    "0.5",
+    True,
+    False,
+]
 
 
 @pytest.fixture
