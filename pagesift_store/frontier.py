@@ -252,6 +252,7 @@ class Frontier:
             LeaseLost: the link was leased again, or another outcome of this lease was recorded; nothing was changed.
             WrongStore: the lease is of another store.
             InvalidValue: a relevance outside 0 to 1, or a status outside 100 to 599.
+            InvalidUrl: the page's URL is no http(s) URL.
         """
         with self._writing() as work:
             return observing.observe(work, lease, page)
@@ -270,7 +271,7 @@ class Frontier:
             of that page is stored.
 
         Raises:
-            WrongStore, InvalidValue: as for `observe`; nothing of any page is stored.
+            WrongStore, InvalidValue, InvalidUrl: as for `observe`; nothing of any page is stored.
         """
         pages = list(fetched)
         for _, page in pages:
@@ -597,7 +598,9 @@ class Frontier:
                     now = _moment(self._clock)
                     version = self._database.data_version(connection)
                     if self._memory is None or self._memory.version != version:
-                        self._memory = recall(connection, version, self._memory)
+                        before, self._memory = self._memory, recall(connection, version, self._memory)
+                        if before is not None and before.crawl.store_id != self._memory.crawl.store_id:
+                            self._owner = None  # another store took the place of the file: owners are its own
                     work = Work(connection, self._memory, now)
                     timing.follow(work)
                     yield work

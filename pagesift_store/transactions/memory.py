@@ -193,6 +193,7 @@ class Memory:
     def outdate(self) -> None:
         """What is remembered was changed by other means: the next transaction, here or elsewhere, reads it anew."""
         self.version = OUTDATED
+        self.forget_hosts()
         self.crawl.rules += 1
 
     def taken_over(self) -> dict[str, Any]:

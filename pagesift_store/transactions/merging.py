@@ -73,6 +73,8 @@ def best_of(work: Work, winner: Any, losers: Sequence[Any]) -> dict[str, Any]:
     taken["on_repeats"] = all(row.on_repeats for row in group)
     taken["parent_id"] = _parent(best, [row for row in group if row is not best])
     if not best.given:
+        if work.settings.focus == "full":
+            taken["parent_relevance"] = max(row.parent_relevance for row in group)
         signal = Signal(**{name: taken[name] for name in Signal._fields})
         taken["score"] = score(signal, work.memory.weights, coverage=work.memory.cover)
     return taken

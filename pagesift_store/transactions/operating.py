@@ -29,7 +29,8 @@ RESETTABLE = ("delay", "blocked_until", "max_in_flight", "group")
 def configure(work: Work, changes: Mapping[str, Any]) -> Settings:
     """The body of `Frontier.configure`."""
     before, settings = work.settings, work.settings.changed(changes)
-    work.run(crawl_sql.save_settings(), settings=settings.to_json())
+    work.crawl.settings = settings.to_json()
+    work.run(crawl_sql.save_settings(), settings=work.crawl.settings)
     work.memory.settings = settings
     if limits.Caps.of(before) != limits.Caps.of(settings):
         limits.settle(work)

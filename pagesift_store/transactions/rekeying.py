@@ -105,4 +105,4 @@ def _switch(work: Work, preset: str, version: int) -> None:
     settings = replace(work.settings, key_rules=preset)
     work.run(sql.save_rules(), key_rules=preset, key_version=version, settings=settings.to_json())
     work.memory.settings = settings
-    work.crawl.rules += 1
+    work.memory.outdate()

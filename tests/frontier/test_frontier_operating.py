@@ -415,3 +415,27 @@ def test_a_crawl_that_a_rule_stopped_goes_on(
     assert opened.status().stop.reason is StopReason.SATURATED
     assert opened.resume() == 1
     assert len(opened.lease(2)) == 2
+
+
+def test_what_another_sets_back_stays_so(frontier: Callable[..., Frontier]) -> None:
+    one, other = frontier(), frontier()
+    one.add(["https://a.example/"])
+    one.configure(max_depth=1)
+    other.configure(max_depth=None)
+    (added,) = one.add(["https://a.example/deep"], depth=5, base="https://a.example/")
+    assert added.verdict is Verdict.NEW
+    assert one.configure(max_failures=3).max_depth is None
+
+
+def test_a_host_s_delay_is_its_group_s_whoever_remembers_the_host(
+    frontier: Callable[..., Frontier], store: Path
+) -> None:
+    opened = frontier()
+    opened.add(["https://a.example/", "https://b.example/"])
+    opened.set_host("a.example", group="m", delay=30.0)
+    opened.close()
+    again = frontier()
+    again.set_host("b.example", group="n", delay=40.0)
+    delays = {row["name"]: row["delay"] for row in again.dump() if row["table"] == "host"}
+    assert delays == {"a.example": None, "m": 30.0, "b.example": None, "n": 40.0}
+    assert violations(store) == []

@@ -366,3 +366,41 @@ def check_keys(store: Path, preset: str) -> None:
         key = row["key"] if row["key"] is not None else rules.key(read(url))
         assert row["key_hash"] == key_hash(key)
     assert len({row["key_hash"] for row in found.values()}) == len(found)
+
+
+def test_the_most_relevant_carrier_stays_where_two_links_are_one(
+    frontier: Callable[..., Frontier], store: Path
+) -> None:
+    opened = frontier("graduate funding", key_rules="strict")
+    opened.add(["https://a.example/1", "https://a.example/2"])
+    first, second = sorted(opened.lease(2), key=lambda lease: lease.url)
+    for lease, relevance, href, anchor in (
+        (first, 1.0, "/g/x/y/z?utm_source=1", "read"),
+        (second, 0.0, "/g/x/y/z?utm_source=2", "graduate funding"),
+    ):
+        page = Page(
+            url=lease.url, text=f"of {lease.url} " * 20, relevance=relevance, links=[FoundLink(href, anchor)]
+        )
+        opened.observe(lease, page)
+    opened.rekey("standard")
+    (link,) = [row for row in opened.dump() if row["table"] == "link" and "/g/" in row["url"]]
+    assert link["parent_relevance"] == 1.0
+    assert link["phrase"] == 1
+    assert violations(store) == []
+
+
+def test_proof_is_counted_anew_where_two_fetched_links_are_one(frontier: Callable[..., Frontier]) -> None:
+    """What was remembered of clusters with a hit went on with the pages of both."""
+    opened = frontier("visa", focus="reference", key_rules="strict", cluster_cap=1)
+    opened.add(["https://x.edu/a/p?utm_source=1", "https://x.edu/a/p?utm_source=2", "https://x.edu/a/q"])
+    opened.add([f"https://x.edu/b{i}/q" for i in range(11)])
+    leases = sorted(opened.lease(14), key=lambda lease: ("/a/" not in lease.url, lease.url))
+    for lease in leases[:2]:
+        opened.observe(lease, Page(url=lease.url, text="visa " * 30 + lease.url, relevance=0.9, new=True))
+    for lease in leases[3:9]:
+        opened.observe(lease, Page(url=lease.url, text="nothing " * 30 + lease.url, relevance=0.0, new=False))
+    opened.add(["https://x.edu/b1/new"])
+    opened.lease(1)
+    assert opened.rekey("standard").merged == 1
+    last = Page(url=leases[2].url, text="visa " * 40, relevance=0.9, new=True)
+    assert opened.observe(leases[2], last).hit

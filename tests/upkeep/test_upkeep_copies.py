@@ -171,6 +171,19 @@ def test_leases_from_before_a_restore_are_of_another_store(filled: Path, tmp_pat
         frontier.release(lease)
 
 
+def test_who_had_leases_before_a_restore_is_another_owner_after_it(filled: Path, tmp_path: Path) -> None:
+    backup = tmp_path / "copy.db"
+    with Frontier.open(filled) as one:
+        upkeep.backup(filled, backup)
+        one.lease(1)
+        upkeep.restore(backup, filled, force=True)
+        with Frontier.open(filled) as other:
+            (kept,) = other.lease(1)
+            one.lease(1)
+            one.close()
+            assert other.renew(kept).link_id == kept.link_id
+
+
 def test_whoever_has_a_store_open_goes_on_with_what_was_restored(
     frontier: Callable[..., Frontier], store: Path, tmp_path: Path
 ) -> None:
