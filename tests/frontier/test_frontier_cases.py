@@ -34,7 +34,7 @@ def test_c23_a_thousand_urls_under_256_hashes_stay_a_thousand(
         return key_hash(key)[:1] * 16
 
     for name, module in list(sys.modules.items()):
-        if name.startswith("pagesift_store.transactions.") and hasattr(module, "key_hash"):
+        if name.startswith("pagesift_store.") and hasattr(module, "key_hash"):
             monkeypatch.setattr(module, "key_hash", weak)
     urls = [f"https://a.example/{number}" for number in range(1_000)]
     opened = frontier(query="", key_rules="strict")
