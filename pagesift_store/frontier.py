@@ -254,6 +254,7 @@ class Frontier:
             InvalidValue: a relevance outside 0 to 1, or a status outside 100 to 599.
             InvalidUrl: the page's URL is no http(s) URL.
         """
+        observing.check(page)
         with self._writing() as work:
             return observing.observe(work, lease, page)
 

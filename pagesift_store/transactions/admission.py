@@ -182,6 +182,7 @@ class _Link:
 
     @property
     def the_id(self) -> int:
+        """The id, as the parameter of an UPDATE names it: a column's own name is taken by what is written."""
         return self.id
 
     def take(self, signal: Signal, value: float) -> None:

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 from pagesift_store.focus.features import decay
 from pagesift_store.focus.order import LANE_WEIGHT, Yield, lift
 from pagesift_store.focus.relevance import EVIDENCE_FROM
-from pagesift_store.focus.score import score
 from pagesift_store.records import LinkState
 from pagesift_store.storage.statements import lanes as lanes_sql
 from pagesift_store.storage.statements import links as links_sql
 from pagesift_store.storage.statements import rekeys as sql
 from pagesift_store.transactions import limits, moves
-from pagesift_store.transactions.signals import Signal
+from pagesift_store.transactions.signals import Signal, scored
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,7 +75,7 @@ def best_of(work: Work, winner: Any, losers: Sequence[Any]) -> dict[str, Any]:
         if work.settings.focus == "full":
             taken["parent_relevance"] = max(row.parent_relevance for row in group)
         signal = Signal(**{name: taken[name] for name in Signal._fields})
-        taken["score"] = score(signal, work.memory.weights, coverage=work.memory.cover)
+        taken["score"] = scored(work.memory, signal)
     return taken
 
 

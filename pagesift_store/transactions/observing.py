@@ -76,8 +76,7 @@ class Outcome:
 
 
 def observe(work: Work, lease: Lease, page: Page) -> Observation:
-    """The body of `Frontier.observe`."""
-    check(page)
+    """The body of `Frontier.observe`; the page has passed `check`."""
     row = accept(work, lease)
     digest = digest_of(page)
     before = failing.reported(work, row, lease, digest)

@@ -122,7 +122,7 @@ def write_lanes(work: Work) -> None:
         ],
     )
     counts = Counter(lane.host.id for lane in lanes)
-    work.run_many(sql.count_lanes(), [{"the_id": host, "lanes": lanes} for host, lanes in counts.items()])
+    work.run_many(sql.count_lanes(), [{"the_id": host, "lanes": count} for host, count in counts.items()])
     limits.shut_new(work, [lane.id for lane in lanes])
     work.new_lanes = []
 
