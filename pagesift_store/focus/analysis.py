@@ -80,7 +80,9 @@ def _is_hub(length: int, folded: str, anchors: Sequence[str]) -> bool:
     What counts is the main text: of the links, those whose anchors stand in it. Callers that leave anchors
     out of the text have none there; then all their words are compared with all of the text's.
     """
-    in_links = word_count(words("\n".join(anchors)))
+    linked = fold("\n".join(anchors))
+    tokens = tokeniser(linked)(linked)
+    in_links = len(tokens) if linked.isascii() else word_count(tokens)
     if 2 * in_links <= length:
         return False  # whatever part of them stands in the text
     joined = f" {' '.join(tokeniser(folded)(folded))} "

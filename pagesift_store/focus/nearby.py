@@ -6,18 +6,23 @@ of these, not even within a word, needs no closer look.
 
 from __future__ import annotations
 
-from itertools import compress
+from itertools import compress, repeat
+from operator import contains
 from typing import TYPE_CHECKING
 
 from pagesift_store.focus.features import context_mask
 from pagesift_store.focus.text import fold, spread, tokeniser
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from pagesift_store.focus.text import QueryTerms
 
 __all__ = ["Nearby"]
+
+MOST_ANCHOR = 1_000
+MOST_CONTEXT = 10_000
+"""Characters of free text that are looked at; what is longer is cut."""
 
 
 class Nearby:
@@ -32,31 +37,38 @@ class Nearby:
         watched: whether one of these words may stand in a text; True as well where the texts are not all ASCII.
     """
 
-    __slots__ = ("_hitting", "_terms", "watched")
+    __slots__ = ("_may_hit", "_terms", "watched")
 
     def __init__(
-        self, terms: QueryTerms, texts: Iterable[str], watched: frozenset[str] = frozenset()
+        self, terms: QueryTerms, texts: Sequence[str], watched: frozenset[str] = frozenset()
     ) -> None:
+        looked_at = texts
+        if texts and max(map(len, texts)) > MOST_CONTEXT:
+            looked_at = [text[:MOST_CONTEXT] for text in texts]
         # No word spans a line break, and folding joins nothing across one.
-        folded = fold(spread("\n".join(texts)))
+        folded = fold(spread("\n".join(looked_at)))
         words = tokeniser(folded)(folded)
         self.watched = not folded.isascii() or not watched.isdisjoint(words)
         self._terms = terms
-        self._hitting = set(compress(words, terms.masks(words)))
+        self._may_hit: set[str] = set()
+        hitting = terms.hitting(words)
+        if hitting:
+            lines = folded.split("\n")
+            if len(lines) != len(texts):  # there are line breaks within the texts
+                lines = [fold(spread(text)) for text in looked_at]
+            for word in hitting:
+                self._may_hit.update(compress(texts, map(contains, lines, repeat(word))))
 
     def anchor(self, text: str) -> int:
         """Signed 64-bit hit mask of an anchor."""
-        return self._terms.mask(text) if self._may_hit(text) else 0
+        return self._terms.mask(text[:MOST_ANCHOR]) if text in self._may_hit else 0
 
     def context(self, text: str, anchor: str) -> int:
-        """Signed 64-bit hit mask of what stands around an anchor; see `focus.features.context_mask`."""
-        return context_mask(self._terms, text, anchor) if self._may_hit(text) else 0
+        """Signed 64-bit hit mask of what stands around an anchor; see `focus.features.context_mask`.
 
-    def _may_hit(self, text: str) -> bool:
-        if not self._hitting or not text:
-            return False
-        folded = text.lower() if text.isascii() else fold(spread(text))
-        for word in self._hitting:  # noqa: SIM110 - `any` costs more than the look itself
-            if word in folded:
-                return True
-        return False
+        A context that says no more than the anchor counts for nothing.
+        """
+        anchor = anchor[:MOST_ANCHOR]
+        if text not in self._may_hit or text == anchor:
+            return 0
+        return context_mask(self._terms, text[:MOST_CONTEXT], anchor)

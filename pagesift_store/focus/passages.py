@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import reduce
-from itertools import compress, pairwise
+from itertools import pairwise
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -99,7 +99,7 @@ def read_body(terms: QueryTerms, folded: str) -> Body:
     cut, lookup, plain = tokeniser(folded), terms.lookup, folded.isascii()
     everything = cut(folded)  # no word spans a line break
     length = len(everything) if plain else word_count(everything)
-    hitting = set(compress(everything, terms.masks(everything)))
+    hitting = terms.hitting(everything)
     whole = 0
     hits: list[int] = []
     pairs: list[int] = []
@@ -113,7 +113,8 @@ def read_body(terms: QueryTerms, folded: str) -> Body:
         if not own:
             continue
         hits += own
-        pairs += _side_by_side(terms, tokens, masks)
+        if len(own) > 1 or terms.has_runs:
+            pairs += _side_by_side(terms, tokens, masks)
         mask = reduce(or_, own)
         whole |= mask
         squeezed = squeeze(block)

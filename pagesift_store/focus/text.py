@@ -11,6 +11,7 @@ import re
 import threading
 from dataclasses import dataclass, field
 from functools import reduce
+from itertools import compress, filterfalse, repeat
 from operator import or_
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
@@ -281,21 +282,19 @@ class _WordMasks(dict[str, int]):
             self[word] = mask
         return mask
 
-    def of(self, words: list[str]) -> list[int]:
-        """The masks of many words, for which the stemmer is called once, not once a word."""
-        masks = list(map(self.get, words))
-        if None not in masks:
-            return masks  # type: ignore[return-value]  # the line above has seen to it
-        self._meet(word for word, mask in zip(words, masks, strict=True) if mask is None)
-        return [self[word] if mask is None else mask for word, mask in zip(words, masks, strict=True)]
+    def hitting(self, words: Iterable[str]) -> set[str]:
+        """Those of some words that hit a term; the stemmer is called once for all that were not met before."""
+        distinct = set(words)
+        new = list(filterfalse(self.__contains__, distinct))
+        if new:
+            self._meet(new)
+        return set(compress(distinct, map(self.__getitem__, distinct)))
 
-    def _meet(self, words: Iterable[str]) -> None:
-        new = [word for word in set(words) if word < _FIRST_IN_RUN and len(word) <= _MAX_STEMMED]
+    def _meet(self, new: list[str]) -> None:
+        new = [word for word in new if word < _FIRST_IN_RUN and len(word) <= _MAX_STEMMED]
         if len(self) + len(new) > _MAX_REMEMBERED:
             self.clear()
-        find = self._bits.get
-        for word, stem in zip(new, self._stems(new), strict=True):
-            self[word] = find(stem, 0)
+        self.update(zip(new, map(self._bits.get, self._stems(new), repeat(0)), strict=True))
 
     def _stems(self, words: list[str]) -> list[str]:
         with self._lock:
@@ -313,7 +312,7 @@ class QueryTerms:
         stems: their stems, all distinct.
         language: the language they are stemmed in, an ISO 639-1 code in lower case.
         lookup: folded word → signed mask of the terms it hits; for loops that read many words.
-        masks: folded words → their masks, cheaper than one by one.
+        hitting: folded words → those that hit a term, cheaper than one by one.
         has_runs: whether a term is a run of CJK.
         remembered: short texts → their masks; bounded.
     """
@@ -322,7 +321,7 @@ class QueryTerms:
     stems: tuple[str, ...]
     language: str
     lookup: Callable[[str], int] = field(repr=False, compare=False)
-    masks: Callable[[list[str]], list[int]] = field(repr=False, compare=False)
+    hitting: Callable[[Iterable[str]], set[str]] = field(repr=False, compare=False)
     has_runs: bool
     remembered: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
 
@@ -358,7 +357,7 @@ class QueryTerms:
             stems=tuple(by_stem),
             language=code,
             lookup=masks.__getitem__,
-            masks=masks.of,
+            hitting=masks.hitting,
             has_runs=any(map(_IN_RUN.match, by_stem)),
         )
 
