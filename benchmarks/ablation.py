@@ -22,17 +22,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # "python benchmar
 
 from benchmarks.focus import KEYS, crawl_one, mean, modules
 from pagesift_store.focus import analysis, features, nearby, order, passages, relevance, text
-from pagesift_store.transactions import admission, heads, learning, repeats, signals
+from pagesift_store.transactions import heads, learning, repeats, signals
 
 Patches = list[tuple[Any, str, Any]]
 
 
-def _by_score_alone(
-    work: Any, link: Any, web: Any, found: Any, carrier: Any, nearby: Any
-) -> tuple[Any, float] | None:
+def _by_score_alone(own: Any, link: Any, web: Any, found: Any, carrier: Any) -> tuple[Any, float] | None:
     """The better find, its carrier with it."""
-    signal = signals.signal_of(work, web, found, carrier, link.decay, nearby)
-    value = signals.scored(work.memory, signal)
+    signal, value = own.of(web, found, carrier, link.decay)
     return (signal, value) if value > link.score else None
 
 
@@ -63,7 +60,7 @@ RULES: dict[str, tuple[dict[str, Any], Patches]] = {
     ),
     "no drift rescoring": ({"rescore_drift": 1.0}, []),
     "no lift": ({}, [(learning, "LANE_WEIGHT", 0.0)]),
-    "carrier of the better find": ({}, [(admission, "better_signal_of", _by_score_alone)]),
+    "carrier of the better find": ({}, [(signals.Signals, "better", _by_score_alone)]),
     "lists do not go on": ({}, [(features, "CONTINUATION_FLOOR", 0.0)]),
     "no languages": (
         {},

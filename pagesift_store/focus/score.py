@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Weights", "bit_of", "coverage_by_bits", "linear", "score"]
+__all__ = ["Weights", "bit_of", "coverage_by_bits", "score"]
 
 
 class Weights(NamedTuple):
@@ -52,24 +52,12 @@ def coverage_by_bits(mask: Any, weights: Weights, bit_of: Callable[[Any, int], A
     return reduce(add, parts) / weights.total
 
 
-def linear(link: Any, weights: Weights, coverage: Callable[[Any, Weights], Any]) -> Any:
-    """The weighted sum of the five features, in the order anchor, url, context, parent, phrase."""
-    anchor, url, context, parent, phrase = weights.features
-    return (
-        anchor * coverage(link.anchor_hits, weights)
-        + url * coverage(link.url_hits, weights)
-        + context * coverage(link.context_hits, weights)
-        + parent * link.parent_relevance
-        + phrase * link.phrase
-    )
-
-
 def score(
     link: Any,
     weights: Weights,
+    cover: Callable[[Any], Any],
     *,
     larger: Callable[[Any, Any], Any] = max,
-    coverage: Callable[[Any, Weights], Any] = coverage_by_bits,
 ) -> Any:
     """The score of a link.
 
@@ -77,7 +65,15 @@ def score(
         link: has `anchor_hits`, `url_hits`, `context_hits` (masks), `parent_relevance`, `phrase`, `floor`,
             `factor` and `decay`, all as numbers or all as columns of the link table.
         weights: numbers, or bound parameters.
-        larger: the larger of two values; SQL has no portable one, so the statement brings a CASE.
-        coverage: `coverage_by_bits`, or what gives the same: one that remembers masks, one that knows SQL's bits.
+        cover: the coverage of a mask by these weights: `coverage_by_bits`, or what gives the same.
+        larger: the larger of two values; SQL has no portable one, so the statement brings its own.
     """
-    return larger(link.floor, link.factor * linear(link, weights, coverage)) * link.decay
+    anchor, url, context, parent, phrase = weights.features
+    linear = (
+        anchor * cover(link.anchor_hits)
+        + url * cover(link.url_hits)
+        + context * cover(link.context_hits)
+        + parent * link.parent_relevance
+        + phrase * link.phrase
+    )
+    return larger(link.floor, link.factor * linear) * link.decay

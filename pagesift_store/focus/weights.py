@@ -69,3 +69,21 @@ def coverage(mask: int, weights: Sequence[float]) -> float:
             hit += weight
         mask >>= 1
     return hit / total if total > 0.0 else 0.0
+
+
+class Covers(dict[int, float]):
+    """Hit mask → `coverage` by some weights, worked out once a mask. Crawls see few masks; whoever keeps it bounds it.
+
+    Args:
+        weights: weight of each term.
+    """
+
+    __slots__ = ("_weights",)
+
+    def __init__(self, weights: Sequence[float]) -> None:
+        super().__init__()
+        self._weights = weights
+
+    def __missing__(self, mask: int) -> float:
+        found = self[mask] = coverage(mask, self._weights)
+        return found

@@ -75,9 +75,9 @@ def _explanation(connection: Connection, memory: Memory, row: Any, key: str, now
 
 def _terms(memory: Memory, row: Any) -> dict[str, tuple[float, float, float]]:
     values = (
-        memory.cover(row.anchor_hits, memory.weights),
-        memory.cover(row.url_hits, memory.weights),
-        memory.cover(row.context_hits, memory.weights),
+        memory.covers[row.anchor_hits],
+        memory.covers[row.url_hits],
+        memory.covers[row.context_hits],
         row.parent_relevance,
         float(row.phrase),
     )

@@ -102,9 +102,9 @@ def _learn_link(work: Work, outcome: Outcome) -> bool:
     if row.given or row.seed or not work.settings.learn or not memory.terms.words:
         return False
     features = [
-        memory.cover(row.anchor_hits, memory.weights),
-        memory.cover(row.url_hits, memory.weights),
-        memory.cover(row.context_hits, memory.weights),
+        memory.covers[row.anchor_hits],
+        memory.covers[row.url_hits],
+        memory.covers[row.context_hits],
         row.parent_relevance,
         float(row.phrase),
     ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from pagesift_store.focus.model import Posterior
 from pagesift_store.focus.score import Weights
 from pagesift_store.focus.text import QueryTerms
-from pagesift_store.focus.weights import coverage
+from pagesift_store.focus.weights import Covers
 from pagesift_store.settings import Settings
 from pagesift_store.storage.prepared import Runner
 from pagesift_store.storage.statements import acts as acts_sql
@@ -156,13 +156,16 @@ class Memory:
     seed_hosts: set[str]
     stored_terms: list[tuple[float, ...]]
     stored_model: list[tuple[float, float, float | None]]
+    covers: Covers = field(init=False)
     hosts: dict[str, HostInfo] = field(default_factory=dict)
     hosts_by_url_host: dict[str, HostInfo] = field(default_factory=dict)
     lanes: int = 0
     last_lane: int = 0
-    covers: dict[int, float] = field(default_factory=dict)
     shapes: dict[str, UrlShape] = field(default_factory=dict)
     fruitful: dict[Harvest, set[int]] | None = None
+
+    def __post_init__(self) -> None:
+        self.covers = Covers(self.weights.terms)
 
     def politeness_of(self, web: WebUrl) -> str:
         """The name of what shares a delay with this URL's host."""
@@ -233,13 +236,6 @@ class Memory:
         self.hosts_by_url_host.clear()
         self.lanes = 0
 
-    def cover(self, mask: int, weights: Weights) -> float:
-        """`focus.score.coverage_by_bits` with the weights in use, remembered by mask."""
-        found = self.covers.get(mask)
-        if found is None:
-            found = self.covers[mask] = coverage(mask, weights.terms)
-        return found
-
     def harvested(self, cluster: int, before: Harvest, after: Harvest) -> None:
         """Keep the clusters with a hit, by their harvest, in step with one that was fetched from."""
         if self.fruitful is None:
@@ -254,7 +250,7 @@ class Memory:
     def use(self, weights: Weights) -> None:
         """Score with other weights from now on."""
         self.weights = weights
-        self.covers.clear()
+        self.covers = Covers(weights.terms)
 
     def trim(self) -> None:
         """Keep what is remembered of hosts, their lanes, masks and URLs bounded."""

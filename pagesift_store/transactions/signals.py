@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pagesift_store.focus import features
-from pagesift_store.focus.nearby import Nearby
+from pagesift_store.focus.nearby import MOST_ANCHOR, Nearby
 from pagesift_store.focus.score import score
 from pagesift_store.transactions.memory import UrlShape
 from pagesift_store.transactions.places import host_of_url, note_language
@@ -27,7 +27,7 @@ from pagesift_store.urls.shapes import (
 from pagesift_store.urls.words import url_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from pagesift_store.records import FoundLink
     from pagesift_store.transactions.memory import HostInfo, Memory
@@ -58,11 +58,6 @@ def no_signal(by_depth: float) -> Signal:
     return NO_SIGNAL._replace(decay=by_depth)
 
 
-MOST_ANCHOR = 1_000
-MOST_CONTEXT = 10_000
-"""Characters of free text that are looked at; what is longer is cut."""
-
-
 class Carrier(NamedTuple):
     """The page that carries links.
 
@@ -83,170 +78,199 @@ NO_CARRIER = Carrier()
 """Of links that were added by hand."""
 
 
-def nearby_of(work: Work, links: Iterable[FoundLink]) -> Nearby:
-    """The texts of some links, read together."""
-    return Nearby(
-        work.memory.terms,
-        [
-            text
-            for link in links
-            for text in (link.anchor[:MOST_ANCHOR], link.context[:MOST_CONTEXT])
-            if text and not text.isspace()
-        ],
-        FURNITURE,
-    )
+# What the generated constructor does, without its detour through Python.
+_new = tuple.__new__
 
 
-def signal_of(
-    work: Work, web: WebUrl, found: FoundLink, carrier: Carrier, by_depth: float, nearby: Nearby
-) -> Signal:
-    """The signal of one link (RULES 2.3 and 2.4).
+class Signals:
+    """Reads the signals of some links, which were found together (RULES 2.3 and 2.4).
 
     Args:
         work: the transaction.
-        web: where it leads.
-        found: the link.
-        carrier: the page that carries it.
-        by_depth: decay of its depth.
-        nearby: has read its texts, among others.
+        links: all that will be asked about.
     """
-    if not work.memory.terms.words:
-        return no_signal(by_depth)  # without a query the order is that of discovery
-    signal = _features(work, web, *_hits(found, nearby), carrier.relevance, by_depth)
-    return _shaped(work, web, found, carrier, signal, nearby)
+
+    __slots__ = ("_cover", "_full", "_memory", "_nearby", "_wanted", "_weights", "_work")
+
+    def __init__(self, work: Work, links: Sequence[FoundLink]) -> None:
+        memory = work.memory
+        self._work = work
+        self._memory = memory
+        self._full = work.settings.focus == "full"
+        self._wanted = memory.terms.language
+        self._weights = memory.weights
+        self._cover = memory.covers.__getitem__
+        texts = [*map(_ANCHOR, links), *map(_CONTEXT, links)]
+        self._nearby = Nearby(memory.terms, texts, FURNITURE)
+
+    def of(self, web: WebUrl, found: FoundLink, carrier: Carrier, by_depth: float) -> tuple[Signal, float]:
+        """The signal of a new link, and its score.
+
+        Args:
+            web: where it leads.
+            found: the link.
+            carrier: the page that carries it.
+            by_depth: decay of its depth.
+        """
+        if not self._memory.terms.words:
+            signal = no_signal(by_depth)  # without a query the order is that of discovery
+        else:
+            anchor, nearby = found.anchor, self._nearby
+            signal = self._read(
+                web,
+                found,
+                carrier,
+                nearby.anchor(anchor),
+                nearby.context(found.context, anchor),
+                carrier.relevance,
+                by_depth,
+            )
+        return signal, self._score(signal)
+
+    def better(
+        self, link: Any, web: WebUrl, found: FoundLink, carrier: Carrier
+    ) -> tuple[Signal, float] | None:
+        """The signal of a known link where it is found again, and its score; None when nothing is better than before.
+
+        What the shape of a URL leaves is at most what the features say, so most finds need no look at the shape.
+        """
+        if not self._memory.terms.words:
+            signal = no_signal(link.decay)
+            value = self._score(signal)
+            return (signal, value) if value > link.score else None
+        best, least, relevance = None, link.score, carrier.relevance
+        if self._full:
+            # The menus of dull pages often have the best words: the carrier is the most relevant page, whichever it is.
+            if relevance > link.parent_relevance:
+                kept = _kept(link, relevance)
+                least = self._score(kept)
+                best = kept, least
+            else:
+                relevance = link.parent_relevance
+        anchor, nearby = found.anchor, self._nearby
+        anchor_hits, context_hits = nearby.anchor(anchor), nearby.context(found.context, anchor)
+        if not self._may_have_floor(web, carrier):
+            same = link.url == web.url and (best is not None or relevance <= link.parent_relevance)
+            if same and not (anchor_hits or context_hits) and link.factor == 1.0:
+                return best  # the URL alone, which the link has already
+            plain = self._plain(web, anchor_hits, context_hits, relevance, link.decay)
+            if self._score(plain) <= least:
+                return best
+        signal = self._read(web, found, carrier, anchor_hits, context_hits, relevance, link.decay)
+        value = self._score(signal)
+        return (signal, value) if value > least else best
+
+    def _score(self, signal: Signal) -> float:
+        value: float = score(signal, self._weights, self._cover)
+        return value
+
+    def _may_have_floor(self, web: WebUrl, carrier: Carrier) -> bool:
+        """Whether a floor is possible at all, by a glance at the path.
+
+        Lists go on anywhere; a section has one segment below a language, an entry of an edition no name or `index.…`.
+        """
+        path = web.path
+        return (
+            not self._full
+            or carrier.series is not None
+            or path.count("/") <= 3
+            or path.endswith("/")
+            or "//" in path
+            or "/index." in path.lower()
+        )
+
+    def _read(
+        self,
+        web: WebUrl,
+        found: FoundLink,
+        carrier: Carrier,
+        anchor_hits: int,
+        context_hits: int,
+        relevance: float,
+        by_depth: float,
+    ) -> Signal:
+        """The signal: what the texts say is known, what the shape of the URL says is looked at."""
+        memory = self._memory
+        shape = memory.shapes.get(web.url) or self._shape(web)
+        host = host_of_url(self._work, web)
+        language = self._language(host, web, shape.segment)
+        anchor, wanted = found.anchor[:MOST_ANCHOR], self._wanted
+        factor = features.factor(
+            furniture=shape.furniture or (self._nearby.watched and is_furniture_anchor(anchor)),
+            dated=shape.dated,
+            foreign=language is not None and language != wanted and (self._full or wanted == "en"),
+        )
+        on_seed_host = bare_host(web.host) in memory.seed_hosts
+        floor = features.floor(
+            edition=language == wanted
+            and (is_edition_entry(web) if self._full else _elsewhere(carrier, wanted)),
+            section=on_seed_host and is_section(web, anchor, host.languages),
+            subsite=not on_seed_host and web.path == "/" and web.query is None,
+            # Furniture goes on and on (archives, calendars); of such lists more is not better.
+            continuation=carrier.series is not None
+            and self._full
+            and factor == 1.0
+            and carrier.series == series(web),
+        )
+        phrase = features.phrase(anchor_hits) if anchor_hits else 0
+        return _new(
+            Signal, (anchor_hits, shape.hits, context_hits, phrase, relevance, floor, factor, by_depth)
+        )
+
+    def _plain(
+        self, web: WebUrl, anchor_hits: int, context_hits: int, relevance: float, by_depth: float
+    ) -> Signal:
+        """The signal without what the shape of the URL brings."""
+        known = self._memory.shapes.get(web.url)
+        url_hits = self._memory.terms.mask_of_words(url_words(web)) if known is None else known.hits
+        phrase = features.phrase(anchor_hits) if anchor_hits else 0
+        return _new(Signal, (anchor_hits, url_hits, context_hits, phrase, relevance, 0.0, 1.0, by_depth))
+
+    def _shape(self, web: WebUrl) -> UrlShape:
+        """What the URL alone says; navigation repeats its links on every page, so it is remembered."""
+        memory, dated = self._memory, is_dated(web)
+        shape = memory.shapes[web.url] = UrlShape(
+            memory.terms.mask_of_words(url_words(web)),
+            dated,
+            dated or has_furniture_path(web),
+            language_candidate(web),
+        )
+        return shape
+
+    def _language(self, host: HostInfo, web: WebUrl, segment: str | None) -> str | None:
+        """The language of the edition that a URL leads to; the host's evidence takes the URL in."""
+        if segment is not None:
+            note_language(self._work, host, segment)
+        if self._full:
+            return edition_language(web, host.languages)
+        return None if segment is None else path_language(web, host.languages)
 
 
-def better_signal_of(
-    work: Work, link: Any, web: WebUrl, found: FoundLink, carrier: Carrier, nearby: Nearby
-) -> tuple[Signal, float] | None:
-    """The signal of a known link where it is found again, and its score; None when nothing is better than before.
-
-    What the shape of a URL leaves is at most what the features say, so most finds need no look at the shape.
-    """
-    memory = work.memory
-    if not memory.terms.words:
-        signal = no_signal(link.decay)
-        value = scored(memory, signal)
-        return (signal, value) if value > link.score else None
-    best, least, most = None, link.score, carrier.relevance
-    if work.settings.focus == "full":
-        # The menus of dull pages often have the best words: the carrier is the most relevant page, whichever it is.
-        most = max(most, link.parent_relevance)
-        if most > link.parent_relevance:
-            kept = _signal_as_it_is(link)._replace(parent_relevance=most)
-            least = scored(memory, kept)
-            best = kept, least
-    anchor_hits, context_hits = _hits(found, nearby)
-    flat = not _may_have_floor(work, web, carrier)
-    known = best is not None or most <= link.parent_relevance
-    if flat and known and not (anchor_hits or context_hits) and link.factor == 1.0 and link.url == web.url:
-        return best  # the URL alone, which the link has already
-    signal = _features(work, web, anchor_hits, context_hits, most, link.decay)
-    if flat and scored(memory, signal) <= least:
-        return best
-    signal = _shaped(work, web, found, carrier, signal, nearby)
-    value = scored(memory, signal)
-    return (signal, value) if value > least else best
+_ANCHOR, _CONTEXT = attrgetter("anchor"), attrgetter("context")
 
 
 def scored(memory: Memory, signal: Any) -> float:
     """The score of a signal, or of a link, by the weights in use."""
-    value: float = score(signal, memory.weights, coverage=memory.cover)
+    value: float = score(signal, memory.weights, memory.covers.__getitem__)
     return value
 
 
-_columns = attrgetter(*Signal._fields)
-
-
-def _signal_as_it_is(link: Any) -> Signal:
-    return Signal._make(_columns(link))
-
-
-def _hits(found: FoundLink, nearby: Nearby) -> tuple[int, int]:
-    """Hit masks of anchor and context."""
-    anchor, context = found.anchor[:MOST_ANCHOR], found.context
-    return (
-        nearby.anchor(anchor),
-        nearby.context(context[:MOST_CONTEXT], anchor) if context and context != anchor else 0,
-    )
-
-
-def _features(
-    work: Work, web: WebUrl, anchor_hits: int, context_hits: int, parent_relevance: float, by_depth: float
-) -> Signal:
-    phrase = features.phrase(anchor_hits) if anchor_hits else 0
-    url_hits = _url_hits(work, web)
-    return Signal(anchor_hits, url_hits, context_hits, phrase, parent_relevance, 0.0, 1.0, by_depth)
-
-
-def _url_hits(work: Work, web: WebUrl) -> int:
-    known = work.memory.shapes.get(web.url)
-    return work.memory.terms.mask_of_words(url_words(web)) if known is None else known.hits
-
-
-def _shape(work: Work, web: WebUrl, hits: int) -> UrlShape:
-    """What the URL alone says; navigation repeats its links on every page, so it is remembered."""
-    shapes = work.memory.shapes
-    known = shapes.get(web.url)
-    if known is None:
-        dated = is_dated(web)
-        known = shapes[web.url] = UrlShape(
-            hits, dated, dated or has_furniture_path(web), language_candidate(web)
-        )
-    return known
-
-
-def _shaped(
-    work: Work, web: WebUrl, found: FoundLink, carrier: Carrier, signal: Signal, nearby: Nearby
-) -> Signal:
-    """The signal with the floor and the factor that the link's shape brings."""
-    memory = work.memory
-    anchor = found.anchor[:MOST_ANCHOR]
-    shape = _shape(work, web, signal.url_hits)
-    host = host_of_url(work, web)
-    language = _language(work, host, web, shape.segment)
-    wanted = memory.terms.language
-    full = work.settings.focus == "full"
-    factor = features.factor(
-        furniture=shape.furniture or (nearby.watched and is_furniture_anchor(anchor)),
-        dated=shape.dated,
-        foreign=language is not None and language != wanted and (full or wanted == "en"),
-    )
-    on_seed_host = bare_host(web.host) in memory.seed_hosts
-    floor = features.floor(
-        edition=language == wanted and (is_edition_entry(web) if full else _elsewhere(carrier, wanted)),
-        section=on_seed_host and is_section(web, anchor, host.languages),
-        subsite=not on_seed_host and web.path == "/" and web.query is None,
-        # Furniture goes on and on (archives, calendars); of such lists more is not better.
-        continuation=full and factor == 1.0 and carrier.series is not None and carrier.series == series(web),
-    )
-    return signal if floor == 0.0 and factor == 1.0 else signal._replace(floor=floor, factor=factor)
-
-
-def _may_have_floor(work: Work, web: WebUrl, carrier: Carrier) -> bool:
-    """Whether a floor is possible at all, by a glance at the path.
-
-    Lists go on anywhere; a section has one segment below a language, an entry of an edition no name or `index.…`.
-    """
-    path = web.path
-    return (
-        work.settings.focus != "full"
-        or carrier.series is not None
-        or path.count("/") <= 3
-        or path.endswith("/")
-        or "//" in path
-        or "/index." in path.lower()
+def _kept(link: Any, relevance: float) -> Signal:
+    """The signal that a link has, with another relevance of its carrier."""
+    return _new(
+        Signal,
+        (
+            link.anchor_hits,
+            link.url_hits,
+            link.context_hits,
+            link.phrase,
+            relevance,
+            link.floor,
+            link.factor,
+            link.decay,
+        ),
     )
 
 
 def _elsewhere(carrier: Carrier, wanted: str) -> bool:
     return carrier.language is not None and carrier.language != wanted
-
-
-def _language(work: Work, host: HostInfo, web: WebUrl, segment: str | None) -> str | None:
-    """The language of the edition that a URL leads to; the host's evidence takes the URL in."""
-    if segment is not None:
-        note_language(work, host, segment)
-    if work.settings.focus == "full":
-        return edition_language(web, host.languages)
-    return None if segment is None else path_language(web, host.languages)

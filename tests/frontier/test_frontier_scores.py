@@ -17,8 +17,8 @@ from store_invariants import expected_score, violations
 from pagesift_store import FoundLink, Frontier, Page
 from pagesift_store.focus.features import decay
 from pagesift_store.focus.model import FEATURES
-from pagesift_store.focus.score import Weights, score
-from pagesift_store.focus.weights import coverage
+from pagesift_store.focus.score import Weights, coverage_by_bits, score
+from pagesift_store.focus.weights import Covers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,9 +59,8 @@ def test_the_score_of_a_new_link(
 ) -> None:
     weights = Weights.of(of_features, of_terms)
     expected = expected_score(link, of_features, of_terms)
-    assert score(SimpleNamespace(**link), weights) == expected
-    remembered = score(SimpleNamespace(**link), weights, coverage=lambda mask, w: coverage(mask, w.terms))
-    assert remembered == expected
+    assert score(SimpleNamespace(**link), weights, lambda mask: coverage_by_bits(mask, weights)) == expected
+    assert score(SimpleNamespace(**link), weights, Covers(weights.terms).__getitem__) == expected
 
 
 @pytest.fixture(params=[1, 3, MOST_TERMS], ids="{} terms".format)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
@@ -70,6 +70,9 @@ _NEW = (
 )
 
 
+RARE = ("key", "alias_of", "revisit")
+"""What few new links have: NULL is the default."""
+
 HASHES = tuple(f"hash_{i}" for i in range(500))
 """Names of the parameters of `find_by_hash`."""
 
@@ -96,6 +99,13 @@ def _by_hash(size: int, names: tuple[str, ...]) -> Select[Any]:
 def add_links() -> Insert:
     """New links, for many at once. The score comes with the row: `focus.score` gives Python and SQL the same bits."""
     return insert(link).values({name: bindparam(name) for name in _NEW})
+
+
+@cache
+def add_plain_links() -> Insert:
+    """As `add_links`, of queued links without what few have: the driver takes long to bind a NULL."""
+    values: dict[str, Any] = {name: bindparam(name) for name in _NEW if name not in RARE}
+    return insert(link).values(values | {"state": literal_column("'queued'")})
 
 
 @cache
@@ -248,7 +258,8 @@ def set_right(score: Callable[..., Any], coverage: Callable[..., Any], weights: 
 
 
 def _fresh(score: Callable[..., Any], coverage: Callable[..., Any], weights: Any) -> Any:
-    return score(link.c, bound_weights(weights), larger=Larger, coverage=partial(coverage, bit_of=bit_of))
+    bound = bound_weights(weights)
+    return score(link.c, bound, lambda mask: coverage(mask, bound, bit_of), larger=Larger)
 
 
 def bound_weights(weights: Any) -> Any:
