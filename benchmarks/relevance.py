@@ -18,7 +18,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # "python benchmarks/relevance.py" works, too
 
 from benchmarks.focus import modules
-from pagesift_store.focus.analysis import analyse
+from pagesift_store.focus.analysis import analyse, read_main
 from pagesift_store.focus.relevance import SiteStatistics, relevance
 from pagesift_store.focus.text import QueryTerms
 from pagesift_store.urls.reading import read
@@ -60,11 +60,10 @@ def site_figures(job: tuple[str, str]) -> list[tuple[str, float, int, int]]:
 def _evidence(terms: QueryTerms, page: Any, web: Any) -> Any:
     return analyse(
         terms,
+        read_main(terms, page.main, [link[1] for link in page.links]),
         title=page.title,
         url_text=url_text(web),
         headings=[text for _, text in page.headings],
-        text=page.main,
-        anchors=[link[1] for link in page.links],
         furniture=is_furniture(web),
     ).evidence
 

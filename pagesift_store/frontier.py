@@ -32,6 +32,7 @@ from pagesift_store.transactions import (
     watching,
 )
 from pagesift_store.transactions.memory import Memory, recall
+from pagesift_store.transactions.reported import Report
 from pagesift_store.transactions.texts import clean
 from pagesift_store.transactions.work import Work
 from pagesift_store.waiting import Waiter
@@ -254,9 +255,9 @@ class Frontier:
             InvalidValue: a relevance outside 0 to 1, or a status outside 100 to 599.
             InvalidUrl: the page's URL is no http(s) URL.
         """
-        observing.check(page)
+        report = self._report(page)
         with self._writing() as work:
-            return observing.observe(work, lease, page)
+            return observing.observe(work, lease, report)
 
     def observe_many(self, fetched: Iterable[tuple[Lease, Page]]) -> list[Observation | LeaseLost]:
         """Record what several fetches brought, in one transaction: all of it or nothing is stored.
@@ -274,11 +275,9 @@ class Frontier:
         Raises:
             WrongStore, InvalidValue, InvalidUrl: as for `observe`; nothing of any page is stored.
         """
-        pages = list(fetched)
-        for _, page in pages:
-            observing.check(page)
+        reports = [(lease, self._report(page)) for lease, page in fetched]
         with self._writing() as work:
-            return [observing.observe_or_lost(work, lease, page) for lease, page in pages]
+            return [observing.observe_or_lost(work, lease, report) for lease, report in reports]
 
     def fail(
         self,
@@ -610,6 +609,11 @@ class Frontier:
                 # What is remembered, the owner's row included, may be what was just rolled back.
                 self._memory = self._owner = None
                 raise
+
+    def _report(self, page: Page) -> Report:
+        """A page, checked and read before others have to wait for us."""
+        memory = self._memory
+        return Report(page, None if memory is None else memory.terms)
 
     def _tried(self, act: Callable[[Work], Result], *, keep: bool) -> Result:
         """What an act comes to; unless it is to be kept, nothing of it is."""

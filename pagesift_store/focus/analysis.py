@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from pagesift_store.focus.fingerprint import hashes
-from pagesift_store.focus.passages import Passage, read_body
+from pagesift_store.focus.passages import Body, Passage, read_body
 from pagesift_store.focus.relevance import PageEvidence
 from pagesift_store.focus.text import fold, spread, tokeniser, word_count, words
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pagesift_store.focus.text import QueryTerms
 
-__all__ = ["Analysis", "analyse"]
+__all__ = ["Analysis", "MainText", "analyse", "read_main"]
 
 
 class Analysis(NamedTuple):
@@ -35,43 +35,63 @@ class Analysis(NamedTuple):
     blank_hash: int | None
 
 
+class MainText(NamedTuple):
+    """What the main text of a page holds.
+
+    Attributes:
+        body: its length, hits, pairs and passages.
+        hub: more of the page's words stand in links than outside.
+        text_hash: hash of the text; None below 200 characters.
+        blank_hash: hash of the text without digits; None below 200 characters.
+    """
+
+    body: Body
+    hub: bool
+    text_hash: int | None
+    blank_hash: int | None
+
+
+def read_main(terms: QueryTerms, text: str, anchors: Sequence[str] = ()) -> MainText:
+    """Read a main text.
+
+    Args:
+        terms: the query.
+        text: the main text, blocks separated by line breaks.
+        anchors: texts of the page's links.
+    """
+    folded = fold(text)
+    named = spread(text)
+    body = read_body(terms, folded if named is text else fold(named))
+    return MainText(body, _is_hub(body.words, folded, anchors), *hashes(folded))
+
+
 def analyse(
     terms: QueryTerms,
+    main: MainText,
     *,
     title: str = "",
     url_text: str = "",
     headings: Sequence[str] = (),
-    text: str = "",
-    anchors: Sequence[str] = (),
     furniture: bool = False,
 ) -> Analysis:
     """Read a page.
 
     Args:
         terms: the query.
+        main: its main text, read with the same terms.
         title: text of the title.
         url_text: host and path as words.
         headings: texts of the headings.
-        text: the main text, blocks separated by line breaks.
-        anchors: texts of the page's links.
         furniture: the page is furniture by its URL.
 
     Returns:
         Hits, evidence, passages and hashes.
     """
-    folded = fold(text)
-    named = spread(text)
-    body = read_body(terms, folded if named is text else fold(named))
+    body = main.body
     evidence = PageEvidence.of(
-        terms,
-        body,
-        title=title,
-        url_text=url_text,
-        headings=headings,
-        hub=_is_hub(body.words, folded, anchors),
-        furniture=furniture,
+        terms, body, title=title, url_text=url_text, headings=headings, hub=main.hub, furniture=furniture
     )
-    return Analysis(body.mask, evidence, body.passages, *hashes(folded))
+    return Analysis(body.mask, evidence, body.passages, main.text_hash, main.blank_hash)
 
 
 def _is_hub(length: int, folded: str, anchors: Sequence[str]) -> bool:

@@ -13,12 +13,13 @@ from pagesift_store.storage.statements import links as sql
 from pagesift_store.transactions import moves
 from pagesift_store.transactions.keys import found_on_repeats, key_of
 from pagesift_store.transactions.places import host_of_url, place_of, write_lanes
-from pagesift_store.transactions.signals import NO_SIGNAL, Signals, no_signal, scored
+from pagesift_store.transactions.signals import NO_SIGNAL, Signals, nearby_of, no_signal, scored
 from pagesift_store.urls.pipeline import key_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from pagesift_store.focus.nearby import Nearby
     from pagesift_store.records import FoundLink
     from pagesift_store.transactions.signals import Carrier, Signal
     from pagesift_store.transactions.work import Work
@@ -130,12 +131,18 @@ def check_revisit(every: Any) -> float | None:
     return float(every)
 
 
-def admit(work: Work, offers: Iterable[Offer | Added]) -> list[Added]:
-    """Store offers in order; verdicts that were reached before (`Added`) keep their places."""
+def admit(work: Work, offers: Iterable[Offer | Added], nearby: Nearby | None = None) -> list[Added]:
+    """Store offers in order; verdicts that were reached before (`Added`) keep their places.
+
+    Args:
+        work: the transaction.
+        offers: the links.
+        nearby: has read their texts; None: they are read.
+    """
     items = list(offers)
     verdicts: list[Added] = []
     for start in range(0, len(items), BATCH):
-        verdicts += _Batch(work).run(items[start : start + BATCH])
+        verdicts += _Batch(work).run(items[start : start + BATCH], nearby)
     if work.settings.max_queue is not None:
         _evict(work, work.settings.max_queue)
     return verdicts
@@ -210,10 +217,12 @@ class _Batch:
         self._lowered: set[int] = set()
         self._first_new = work.crawl.links + 1
 
-    def run(self, items: Sequence[Offer | Added]) -> list[Added]:
+    def run(self, items: Sequence[Offer | Added], nearby: Nearby | None) -> list[Added]:
         """Verdicts, one per item."""
         offers = [item for item in items if isinstance(item, Offer)]
-        self._signals = Signals(self._work, [item.found for item in offers if item.given is None])
+        if nearby is None:
+            nearby = nearby_of(self._work.memory.terms, [item.found for item in offers if item.given is None])
+        self._signals = Signals(self._work, nearby)
         self._look_up({item.hash for item in offers})
         verdicts = [self._place(item) if isinstance(item, Offer) else item for item in items]
         self._write()

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from pagesift_store.errors import InvalidUrl, InvalidValue, LeaseLost, Refusal
+from pagesift_store.errors import InvalidUrl, LeaseLost, Refusal
 from pagesift_store.focus.analysis import Analysis, analyse
 from pagesift_store.focus.fingerprint import short_hash
 from pagesift_store.records import Added, FailKind, FoundLink, Lease, LinkState, Observation, Page
@@ -23,7 +22,7 @@ from pagesift_store.transactions import (
     rewriting,
 )
 from pagesift_store.transactions.adding import rejected
-from pagesift_store.transactions.admission import Offer, admit, check_revisit, check_score, offer
+from pagesift_store.transactions.admission import Offer, admit, offer
 from pagesift_store.transactions.leasing import accept
 from pagesift_store.transactions.places import host_of_url, note_language
 from pagesift_store.transactions.signals import Carrier
@@ -35,10 +34,8 @@ from pagesift_store.urls.words import url_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pagesift_store.transactions.reported import Report
     from pagesift_store.transactions.work import Work
-
-MOST_TEXT = 2_000_000
-"""Characters of main text that are read; what is longer is cut."""
 
 MOST_TITLE = 300
 """Characters of a title that are kept."""
@@ -50,8 +47,7 @@ class Outcome:
 
     Attributes:
         row: the link as it was before.
-        page: what was reported.
-        digest: of the report.
+        report: what was reported.
         web: the final URL.
         landing: how the redirects ended.
         analysis: what the page holds.
@@ -63,8 +59,7 @@ class Outcome:
     """
 
     row: Any
-    page: Page
-    digest: bytes
+    report: Report
     web: WebUrl
     landing: redirects.Landing
     analysis: Analysis
@@ -74,11 +69,16 @@ class Outcome:
     counted: bool = False
     rescored: int = 0
 
+    @property
+    def page(self) -> Page:
+        """The page that was reported."""
+        return self.report.page
 
-def observe(work: Work, lease: Lease, page: Page) -> Observation:
-    """The body of `Frontier.observe`; the page has passed `check`."""
+
+def observe(work: Work, lease: Lease, report: Report) -> Observation:
+    """The body of `Frontier.observe`."""
+    page, digest = report.page, report.digest
     row = accept(work, lease)
-    digest = digest_of(page)
     before = failing.reported(work, row, lease, digest)
     if before is not None:
         return _repeated(row, before)
@@ -89,7 +89,7 @@ def observe(work: Work, lease: Lease, page: Page) -> Observation:
     landing = redirects.land(work, row, page)
     if landing.lost is not None:
         return _looped(work, row, page, digest, landing.lost)
-    outcome = _read(work, row, page, digest, landing)
+    outcome = _read(work, row, report, landing)
     learning.learn(work, outcome)
     moves.leave(work, row, answered=True, visited=not row.visits)
     added = _follow(work, outcome)
@@ -106,51 +106,12 @@ def observe(work: Work, lease: Lease, page: Page) -> Observation:
     )
 
 
-def observe_or_lost(work: Work, lease: Lease, page: Page) -> Observation | LeaseLost:
+def observe_or_lost(work: Work, lease: Lease, report: Report) -> Observation | LeaseLost:
     """As `observe`; a lost lease, which is found out before anything is changed, is returned."""
     try:
-        return observe(work, lease, page)
+        return observe(work, lease, report)
     except LeaseLost as lost:
         return lost
-
-
-def check(page: Page) -> None:
-    """Refuse what no page can have.
-
-    Raises:
-        InvalidValue: a status outside 100 to 599, a relevance outside 0 to 1, a score that is not finite.
-    """
-    if isinstance(page.status, bool) or not isinstance(page.status, int) or not 100 <= page.status <= 599:
-        raise InvalidValue(f"status={page.status!r} must be an HTTP status from 100 to 599")
-    given = page.relevance
-    if given is not None and (
-        isinstance(given, bool) or not isinstance(given, int | float) or not 0.0 <= given <= 1.0
-    ):
-        raise InvalidValue(f"relevance={given!r} must be a number from 0 to 1")
-    for link in page.links:
-        if link.revisit is not None:
-            check_revisit(link.revisit)
-        if link.score is not None:
-            check_score(link.score, link.href)
-
-
-def digest_of(page: Page) -> bytes:
-    """16 bytes that tell one outcome from another, to know a repeated report."""
-    digest = blake2b(digest_size=16)
-    fields = (
-        page.url, page.status, tuple(page.redirects), page.title, tuple(page.headings), page.language,
-        page.base_url, page.content_type, page.nofollow, page.noindex, page.canonical, page.etag,
-        page.last_modified, page.retry_after, page.relevance, page.new, len(page.links),
-    )  # fmt: skip
-    links = "".join(
-        [
-            f"\x1e{link.href}\x1f{link.anchor}\x1f{link.context}\x1f{link.nofollow}{link.score}\x1f{link.revisit}"
-            for link in page.links
-        ]
-    )
-    for text in (repr(fields), page.text, links):
-        digest.update(text.encode("utf-8", "surrogatepass"))
-    return digest.digest()
 
 
 def _repeated(row: Any, before: Any) -> Observation:
@@ -241,21 +202,20 @@ def _looped(work: Work, row: Any, page: Page, digest: bytes, why: str) -> Observ
     return Observation(state=LinkState.DEAD)
 
 
-def _read(work: Work, row: Any, page: Page, digest: bytes, landing: redirects.Landing) -> Outcome:
-    web = landing.web
+def _read(work: Work, row: Any, report: Report, landing: redirects.Landing) -> Outcome:
+    web, page, terms = landing.web, report.page, work.memory.terms
     analysis = analyse(
-        work.memory.terms,
+        terms,
+        report.main(terms),
         title=page.title,
         url_text=url_text(web),
         headings=page.headings,
-        text=page.text[:MOST_TEXT],
-        anchors=[link.anchor for link in page.links],
         furniture=is_furniture(web),
     )
     repeat = repeats.find(work, row, web, page, analysis, landing)
     if not row.visits and not landing.outside:
         rewriting.learn(work, row.id, web, repeat.template, analysis.text_hash)
-    return Outcome(row, page, digest, web, landing, analysis, repeat)
+    return Outcome(row, report, web, landing, analysis, repeat)
 
 
 def _follow(work: Work, outcome: Outcome) -> Sequence[Added]:
@@ -281,7 +241,9 @@ def _follow(work: Work, outcome: Outcome) -> Sequence[Added]:
     )
     depth = outcome.row.depth + 1
     return admit(
-        work, [_offered(work, link, base, outcome.web, carrier, depth, outcome.row.id) for link in page.links]
+        work,
+        [_offered(work, link, base, outcome.web, carrier, depth, outcome.row.id) for link in page.links],
+        outcome.report.nearby(work.memory.terms),
     )
 
 
@@ -317,7 +279,7 @@ def _finish(work: Work, outcome: Outcome) -> tuple[LinkState, float | None]:
         | {
             "link_id": row.id,
             "attempt": row.attempt,
-            "digest": outcome.digest,
+            "digest": outcome.report.digest,
             "fetched_at": work.now,
             "status": page.status,
             "url": None if outcome.web.url == row.url else outcome.web.url,

@@ -29,6 +29,7 @@ from pagesift_store.urls.words import url_words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pagesift_store.focus.text import QueryTerms
     from pagesift_store.records import FoundLink
     from pagesift_store.transactions.memory import HostInfo, Memory
     from pagesift_store.transactions.work import Work
@@ -78,6 +79,14 @@ NO_CARRIER = Carrier()
 """Of links that were added by hand."""
 
 
+_ANCHOR, _CONTEXT = attrgetter("anchor"), attrgetter("context")
+
+
+def nearby_of(terms: QueryTerms, links: Sequence[FoundLink]) -> Nearby:
+    """The texts of some links, read together."""
+    return Nearby(terms, [*map(_ANCHOR, links), *map(_CONTEXT, links)], FURNITURE)
+
+
 # What the generated constructor does, without its detour through Python.
 _new = tuple.__new__
 
@@ -87,12 +96,12 @@ class Signals:
 
     Args:
         work: the transaction.
-        links: all that will be asked about.
+        nearby: has read the texts of all that will be asked about.
     """
 
     __slots__ = ("_cover", "_full", "_memory", "_nearby", "_wanted", "_weights", "_work")
 
-    def __init__(self, work: Work, links: Sequence[FoundLink]) -> None:
+    def __init__(self, work: Work, nearby: Nearby) -> None:
         memory = work.memory
         self._work = work
         self._memory = memory
@@ -100,8 +109,7 @@ class Signals:
         self._wanted = memory.terms.language
         self._weights = memory.weights
         self._cover = memory.covers.__getitem__
-        texts = [*map(_ANCHOR, links), *map(_CONTEXT, links)]
-        self._nearby = Nearby(memory.terms, texts, FURNITURE)
+        self._nearby = nearby
 
     def of(self, web: WebUrl, found: FoundLink, carrier: Carrier, by_depth: float) -> tuple[Signal, float]:
         """The signal of a new link, and its score.
@@ -244,9 +252,6 @@ class Signals:
         if self._full:
             return edition_language(web, host.languages)
         return None if segment is None else path_language(web, host.languages)
-
-
-_ANCHOR, _CONTEXT = attrgetter("anchor"), attrgetter("context")
 
 
 def scored(memory: Memory, signal: Any) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pagesift_store.focus.analysis import analyse
+from pagesift_store.focus.analysis import read_main
 from pagesift_store.focus.text import QueryTerms, spread
 
 
@@ -33,5 +33,5 @@ def test_a_query_in_words_finds_a_name_and_a_name_finds_itself() -> None:
 def test_names_count_in_the_body_and_leave_the_fingerprint_alone() -> None:
     terms = QueryTerms.parse("memory pool")
     body = "The class MemoryPoolMXBean has a threshold, and what is said here is long enough. " * 4
-    assert analyse(terms, text=body).mask == 0b11
-    assert analyse(terms, text=body).text_hash == analyse(QueryTerms.parse("x"), text=body).text_hash
+    assert read_main(terms, body).body.mask == 0b11
+    assert read_main(terms, body).text_hash == read_main(QueryTerms.parse("x"), body).text_hash

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagesift_store.focus.analysis import analyse
+from pagesift_store.focus.analysis import Analysis, read_main
+from pagesift_store.focus.analysis import analyse as analyse_page
 from pagesift_store.focus.fingerprint import blank_hash, is_demoted, text_hash
 from pagesift_store.focus.passages import passages
 from pagesift_store.focus.relevance import PageEvidence, SiteStatistics, relevance
 from pagesift_store.focus.text import QueryTerms
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 TERMS = QueryTerms.parse("student visa fees")
 LONG = "The university has a long text about the calendar of 2024 and its 12 months. " * 4
@@ -66,8 +71,12 @@ def test_passages_are_distinct_and_at_most_64() -> None:
     assert found == passages(TERMS, "\n".join(many.split("\n")[:64]))
 
 
-def evidence_of(text: str, **kwargs: object) -> PageEvidence:
-    return analyse(TERMS, text=text, **kwargs).evidence  # type: ignore[arg-type]
+def analyse(terms: QueryTerms, *, text: str, anchors: Sequence[str] = (), **page: Any) -> Analysis:
+    return analyse_page(terms, read_main(terms, text, anchors), **page)
+
+
+def evidence_of(text: str, **kwargs: Any) -> PageEvidence:
+    return analyse(TERMS, text=text, **kwargs).evidence
 
 
 def test_analyse_counts() -> None:
