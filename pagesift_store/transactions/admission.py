@@ -32,6 +32,7 @@ BATCH = 500
 LARGEST = 1.7e308
 """Of a given score, either way: what the store takes for finite (`storage.tables.FINITE`)."""
 
+_QUEUED = LinkState.QUEUED.value
 _UNFINISHED = frozenset({LinkState.QUEUED, LinkState.LEASED, LinkState.WAITING})
 
 
@@ -65,6 +66,10 @@ class Offer(NamedTuple):
     parent_id: int | None = None
 
 
+# What the generated constructor does, without its detour through Python.
+_new = tuple.__new__
+
+
 def offer(
     work: Work,
     target: Target,
@@ -82,16 +87,19 @@ def offer(
         InvalidUrl: deeper than `max_depth`.
         InvalidValue: a given score that is not finite.
     """
-    limit = work.settings.max_depth
+    memory = work.memory
+    limit = memory.settings.max_depth
     if limit is not None and depth > limit:
         raise InvalidUrl(target.web.url, Refusal.DEPTH, f"depth {depth} is beyond max_depth={limit}")
     if given is not None:
         given = check_score(given)
-    web, plain, digest = target
-    key = work.memory.rewritten(web, plain)
-    if key == plain:
-        return Offer(web, key, False, digest, found, carrier, depth, given, seed, parent_id)
-    return Offer(web, key, True, key_hash(key), found, carrier, depth, given, seed, parent_id)
+    web, key, digest = target
+    rewritten = False
+    if memory.rewrites:
+        plain, key = key, memory.rewritten(web, key)
+        if key != plain:
+            digest, rewritten = key_hash(key), True
+    return _new(Offer, (web, key, rewritten, digest, found, carrier, depth, given, seed, parent_id))
 
 
 def check_score(value: Any, href: str = "") -> float:
@@ -211,6 +219,7 @@ class _Batch:
 
     def __init__(self, work: Work) -> None:
         self._work = work
+        self._demoted = work.memory.demoted
         self._known: dict[bytes, list[_Link]] = {}
         self._new: list[_Link] = []
         self._raised: dict[int, _Link] = {}
@@ -252,32 +261,32 @@ class _Batch:
         return Added(verdict=Verdict.KNOWN, url=link.url, key=item.key, link_id=link.id)
 
     def _insert(self, item: Offer) -> _Link:
-        work = self._work
-        work.crawl.links += 1
-        host = host_of_url(work, item.web)
+        work, web = self._work, item.web
+        crawl, host = work.crawl, host_of_url(work, web)
+        crawl.links += 1
         by_depth = decay(item.depth)
         if item.given is None:
-            signal, value = self._signals.of(item.web, item.found, item.carrier, by_depth)
+            signal, value = self._signals.of(web, item.found, item.carrier, by_depth)
         else:
             signal, value = no_signal(by_depth), item.given
-        lane_id, template = place_of(work, item.web, host)
+        lane_id, template = place_of(work, web, host)
         same_hash = self._known.setdefault(item.hash, [])
         n = max([known.n for known in same_hash]) + 1 if same_hash else 0
         link = _Link(
-            work.crawl.links,
-            item.web.url,
+            crawl.links,
+            web.url,
             item.key if item.rewritten else None,
             item.hash,
             n,
             lane_id,
             template,
-            LinkState.QUEUED.value,
+            _QUEUED,
             *signal,
             item.depth,
             value,
             int(item.given is not None),
             int(item.seed),
-            int(template in work.memory.demoted or self._leads_nowhere(item)),
+            int(template in self._demoted or (item.carrier.repeated and self._leads_nowhere(web))),
             int(item.carrier.repeated),
             item.parent_id,
             None,
@@ -288,9 +297,9 @@ class _Batch:
         self._new.append(link)
         return link
 
-    def _leads_nowhere(self, item: Offer) -> bool:
-        memory = self._work.memory
-        return item.carrier.repeated and found_on_repeats(memory.politeness_of(item.web)) in memory.demoted
+    def _leads_nowhere(self, web: WebUrl) -> bool:
+        """Whether links that only repeated pages carry have led to repeated pages on this host."""
+        return found_on_repeats(self._work.memory.politeness_of(web)) in self._demoted
 
     def _raise(self, link: _Link, item: Offer) -> None:
         """The better signal wins; the smaller depth wins; a given score stands before a computed one (RULES 2.7).
@@ -314,7 +323,7 @@ class _Batch:
         if item.seed and not link.seed:
             link.seed, changed = 1, True
         if link.on_repeats and not item.carrier.repeated:
-            link.on_repeats, link.demoted, changed = 0, int(link.template in work.memory.demoted), True
+            link.on_repeats, link.demoted, changed = 0, int(link.template in self._demoted), True
         if link.score < before:  # a given score took the place of a better computed one
             self._lowered.add(link.lane_id)
         if changed and link.id < self._first_new:
@@ -333,7 +342,7 @@ class _Batch:
         work.run_all(sql.raise_link(), list(self._raised.values()))
         heads: dict[int, _Link] = {}
         for link in (*self._new, *self._raised.values()):
-            if link.state == LinkState.QUEUED:
+            if link.state == _QUEUED:
                 best = heads.get(link.lane_id)
                 if best is None or link.place() < best.place():
                     heads[link.lane_id] = link
