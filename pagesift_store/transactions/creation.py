@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, insert
 
@@ -52,25 +52,22 @@ def filler(query: str, settings: Settings, now: float) -> Callable[[Connection],
             )
         if len(terms) > 1:
             connection.execute(insert(tables.pair), [{"bit": bit} for bit in range(len(terms) - 1)])
-        steady = settings.focus == "full"
-        prior = Posterior.prior(precision=STEADY_PRECISION if steady else PRIOR_PRECISION)
-        connection.execute(
-            insert(tables.posterior),
-            [
-                {
-                    "feature": name,
-                    "position": i,
-                    "mean": prior.mean[i],
-                    "precision": prior.precision[i],
-                    "weight": weight,
-                }
-                for i, (name, weight) in enumerate(
-                    zip((*FEATURES, "intercept"), (*prior.used, None), strict=True)
-                )
-            ],
-        )
+        connection.execute(insert(tables.posterior), _model(settings))
 
     return fill
+
+
+def _model(settings: Settings) -> list[dict[str, Any]]:
+    """The rows of the link model before it has learned anything."""
+    steady = settings.focus == "full"
+    prior = Posterior.prior(precision=STEADY_PRECISION if steady else PRIOR_PRECISION)
+    names, weights = (*FEATURES, "intercept"), (*prior.used, None)
+    return [
+        {"feature": name, "position": i, "mean": mean, "precision": precision, "weight": weight}
+        for i, (name, mean, precision, weight) in enumerate(
+            zip(names, prior.mean, prior.precision, weights, strict=True)
+        )
+    ]
 
 
 def query_terms(query: str, language: str) -> QueryTerms:
