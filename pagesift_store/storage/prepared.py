@@ -8,6 +8,7 @@ transaction are used, so both ways of running may be mixed.
 from __future__ import annotations
 
 from collections import namedtuple
+from functools import partial
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -32,32 +33,37 @@ class Prepared:
 
     Args:
         statement: built by `storage.statements`; without expanding parameters.
+
+    Attributes:
+        sql: its text.
+        names: its parameters in their order, its constants among them.
+        bound: puts the values of one execution, given by name, into that order.
+        read_off: reads them from the attributes of an object, for statements with two parameters or more.
+        row: makes a named tuple of a row.
     """
 
-    __slots__ = ("_constants", "_in_order", "names", "read_off", "row", "sql")
+    __slots__ = ("bound", "names", "read_off", "row", "sql")
 
     def __init__(self, statement: Executable) -> None:
         compiled: Any = statement.compile(dialect=_DIALECT)  # type: ignore[attr-defined]
         self.sql: str = str(compiled)
         self.names: tuple[str, ...] = tuple(compiled.positiontup or ())
-        self._constants = {
+        constants = {
             name: bound.effective_value for name, bound in compiled.binds.items() if not bound.required
         }
-        # With one name `itemgetter` would give the value itself; the driver takes any sequence.
-        self._in_order: Any = itemgetter(*self.names) if len(self.names) > 1 else None
+        self.bound: Callable[[Mapping[str, Any]], Sequence[Any]] = _binder(self.names, constants)
         self.read_off: Any = attrgetter(*self.names) if len(self.names) > 1 else None
-        names: list[Any] = [entry.keyname for entry in compiled._result_columns or ()]
-        kind: Any = make_row("Row", names)
-        self.row = kind._make
+        columns: list[Any] = [entry.keyname for entry in compiled._result_columns or ()]
+        # As `_make` does, less the count of the values, which are right: without a line of Python per row.
+        self.row: Callable[[tuple[Any, ...]], Any] = partial(tuple.__new__, make_row("Row", columns))
 
-    def bound(self, parameters: Mapping[str, Any]) -> Sequence[Any]:
-        """The values of one execution in the order of the statement, its constants among them."""
-        if self._constants:
-            parameters = {**self._constants, **parameters}
-        if self._in_order is None:
-            return [parameters[name] for name in self.names]
-        values: Sequence[Any] = self._in_order(parameters)
-        return values
+
+def _binder(
+    names: tuple[str, ...], constants: dict[str, Any]
+) -> Callable[[Mapping[str, Any]], Sequence[Any]]:
+    """See `Prepared.bound`. Without constants it is a function of the interpreter's own for two names or more."""
+    in_order: Any = itemgetter(*names) if len(names) > 1 else lambda values: [values[name] for name in names]
+    return (lambda values: in_order({**constants, **values})) if constants else in_order
 
 
 _prepared: dict[Executable, Prepared] = {}
@@ -104,7 +110,7 @@ class Runner:
     def rows(self, statement: Executable, parameters: Mapping[str, Any]) -> list[Any]:
         """All rows, as named tuples."""
         ready = prepared(statement)
-        return [ready.row(row) for row in self._cursor.execute(ready.sql, ready.bound(parameters)).fetchall()]
+        return list(map(ready.row, self._cursor.execute(ready.sql, ready.bound(parameters))))
 
     def first(self, statement: Executable, parameters: Mapping[str, Any]) -> Any:
         """The first row as a named tuple; None when there is none."""
@@ -133,7 +139,7 @@ class Runner:
     def run_many(self, statement: Executable, parameters: Sequence[Mapping[str, Any]]) -> None:
         """Run a change for each set of parameters."""
         ready = prepared(statement)
-        self._cursor.executemany(ready.sql, [ready.bound(one) for one in parameters])
+        self._cursor.executemany(ready.sql, map(ready.bound, parameters))
 
     def run_all(self, statement: Executable, objects: Sequence[object]) -> None:
         """Run a change for each object; its parameters, two or more, are attributes of the object."""

@@ -1,0 +1,66 @@
+"""Statements that the driver runs itself: their values in order, their rows, and what the driver makes of values."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+
+import pytest
+from sqlalchemy import bindparam, literal_column, select, update
+
+from pagesift_store.storage.prepared import Prepared
+from pagesift_store.storage.tables import host
+
+NAMED = select(host.c.id, host.c.name)
+
+
+@pytest.mark.parametrize(
+    ("statement", "given", "values"),
+    [
+        (NAMED, {}, []),
+        (NAMED.where(host.c.id == bindparam("the_host")), {"the_host": 7}, [7]),
+        (update(host).values(name=bindparam("name"), lanes=bindparam("n")), {"n": 3, "name": "a"}, ["a", 3]),
+        (NAMED.where(host.c.id == bindparam("the_host")).limit(1), {"the_host": 7}, [7, 1, 0]),
+        (update(host).values(lanes=host.c.lanes + 1), {}, [1]),
+        (update(host).values(lanes=literal_column("1")), {}, []),
+    ],
+)
+def test_values_stand_in_the_order_of_the_statement(
+    statement: object, given: dict[str, object], values: list[object]
+) -> None:
+    ready = Prepared(statement)  # type: ignore[arg-type]
+    assert list(ready.bound(given)) == values
+    assert len(ready.names) == len(values)
+
+
+def test_a_missing_value_is_an_error() -> None:
+    with pytest.raises(KeyError, match="the_host"):
+        Prepared(NAMED.where(host.c.id == bindparam("the_host"))).bound({"the_other": 7})
+
+
+def test_rows_are_named_tuples() -> None:
+    row = Prepared(NAMED).row((7, "a.example"))
+    assert (row.id, row.name) == (7, "a.example")
+    assert row == (7, "a.example")
+    assert row._replace(id=8)._asdict() == {"id": 8, "name": "a.example"}
+
+
+def test_the_driver_binds_what_it_is_given() -> None:
+    values = (None, True, False, b"\x00\xff", "text", 1.5, 2**62)
+    question = f"SELECT {', '.join('?' * len(values))}, {', '.join(['typeof(?)'] * len(values))}"
+    kinds = ("null", "integer", "integer", "blob", "text", "real", "integer")
+    with closing(sqlite3.connect(":memory:")) as connection:
+        assert connection.execute(question, values * 2).fetchone() == (*values, *kinds)
+
+
+def test_an_adapter_of_somebody_else_stays() -> None:
+    program = """
+import sqlite3
+sqlite3.register_adapter(bool, lambda value: "yes" if value else "no")
+import pagesift_store
+print(sqlite3.connect(":memory:").execute("SELECT ?, typeof(?)", (True, None)).fetchone())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "('yes', 'null')"
