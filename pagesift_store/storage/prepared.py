@@ -107,24 +107,24 @@ class Runner:
         self._driver: sqlite3.Connection = driver
         self._cursor = self._driver.cursor()
 
-    def rows(self, statement: Executable, parameters: Mapping[str, Any]) -> list[Any]:
-        """All rows, as named tuples."""
+    def rows(self, statement: Executable, **parameters: Any) -> list[Any]:
+        """All rows of a question, as named tuples."""
         ready = prepared(statement)
         return list(map(ready.row, self._cursor.execute(ready.sql, ready.bound(parameters))))
 
-    def first(self, statement: Executable, parameters: Mapping[str, Any]) -> Any:
-        """The first row as a named tuple; None when there is none."""
+    def first(self, statement: Executable, **parameters: Any) -> Any:
+        """The first row of a question as a named tuple; None when there is none."""
         ready = prepared(statement)
         found = self._cursor.execute(ready.sql, ready.bound(parameters)).fetchall()
         return ready.row(found[0]) if found else None
 
-    def run(self, statement: Executable, parameters: Mapping[str, Any]) -> int:
+    def run(self, statement: Executable, **parameters: Any) -> int:
         """Run a change; returns the rows that it touched."""
         ready = prepared(statement)
         touched: int = self._cursor.execute(ready.sql, ready.bound(parameters)).rowcount
         return touched
 
-    def insert(self, statement: Executable, parameters: Mapping[str, Any]) -> int:
+    def insert(self, statement: Executable, **parameters: Any) -> int:
         """Insert one row; returns its id."""
         ready = prepared(statement)
         made = self._cursor.execute(ready.sql, ready.bound(parameters)).lastrowid
@@ -133,20 +133,23 @@ class Runner:
     def rows_in(
         self, statement_of: Callable[[int], Executable], names: Sequence[str], values: Sequence[Any]
     ) -> list[Any]:
-        """All rows of a question about a list; see `listed`."""
-        return self.rows(*listed(statement_of, names, values))
+        """All rows of a question about a list of 1 to 500 values; see `listed`."""
+        statement, parameters = listed(statement_of, names, values)
+        return self.rows(statement, **parameters)
 
     def run_many(self, statement: Executable, parameters: Sequence[Mapping[str, Any]]) -> None:
-        """Run a change for each set of parameters."""
-        ready = prepared(statement)
-        self._cursor.executemany(ready.sql, map(ready.bound, parameters))
+        """Run a change for each set of parameters; none at all for none."""
+        if parameters:
+            ready = prepared(statement)
+            self._cursor.executemany(ready.sql, map(ready.bound, parameters))
 
     def run_all(self, statement: Executable, objects: Sequence[object]) -> None:
-        """Run a change for each object; its parameters, two or more, are attributes of the object."""
-        ready = prepared(statement)
-        self._cursor.executemany(ready.sql, map(ready.read_off, objects))
+        """Run a change for each object, whose attributes are its parameters, two or more; none at all for none."""
+        if objects:
+            ready = prepared(statement)
+            self._cursor.executemany(ready.sql, map(ready.read_off, objects))
 
-    def stream(self, statement: Executable, parameters: Mapping[str, Any]) -> Stream:
+    def stream(self, statement: Executable, **parameters: Any) -> Stream:
         """Rows that are read as far as somebody looks; to be closed before the transaction ends."""
         ready = prepared(statement)
         return Stream(self._driver.cursor().execute(ready.sql, ready.bound(parameters)), ready.row)

@@ -78,14 +78,14 @@ class Again:
         self._met: set[int] = set()
         self._behind: list[tuple[float, int, Any]] = []
         self._stream: Stream | None = None
-        first = self._runner.first(sql.next_again(), {}) if waiting else None
+        first = self._runner.first(sql.next_again()) if waiting else None
         if first is not None and first.again_due <= now:
-            parameters = {
-                "now": now,
-                "max_in_flight": settings.max_in_flight,
-                "default_delay": settings.default_delay,
-            }
-            self._stream = self._runner.stream(sql.walk_again(), parameters)
+            self._stream = self._runner.stream(
+                sql.walk_again(),
+                now=now,
+                max_in_flight=settings.max_in_flight,
+                default_delay=settings.default_delay,
+            )
         self._following = self._read()
 
     def close(self) -> None:
@@ -126,7 +126,7 @@ class Again:
         if first is not None:
             self._drop(first)
         self._walk.visited(due.host_id, ready_at)
-        behind = self._runner.first(sql.behind(), {"the_lane": due.lane_id})
+        behind = self._runner.first(sql.behind(), the_lane=due.lane_id)
         if behind is not None and behind.due_at <= self._now:
             row = due.row._replace(again_id=behind.id, again_due=behind.due_at)
             heappush(self._behind, (behind.due_at, behind.id, row))

@@ -101,7 +101,7 @@ def _groups(work: Work) -> Iterator[Any]:
 
 def _streamed(work: Work, statement: Executable) -> Iterator[Any]:
     """Rows as they are read, for there may be many."""
-    with closing(work.runner.stream(statement, {})) as rows:
+    with closing(work.stream(statement)) as rows:
         yield from rows
 
 

@@ -32,7 +32,7 @@ Fruitful = dict[Harvest, set[int]]
 def read_fruitful(runner: Runner) -> Fruitful:
     """The clusters with a hit, as stored."""
     found: Fruitful = {}
-    for row in runner.rows(sql.fruitful_clusters(), {}):
+    for row in runner.rows(sql.fruitful_clusters()):
         found.setdefault(Harvest(row.pages, row.hits), set()).add(row.id)
     return found
 
@@ -94,14 +94,15 @@ class Walk:
             stream.close()
 
     def _read(self, statement: Select[Any], **more: Any) -> Stream:
-        parameters = {
-            "now": self._now,
-            "max_in_flight": self._settings.max_in_flight,
-            "default_delay": self._settings.default_delay,
-            "most_of_host": self._caps.host,
-            "most_of_part": self._caps.part,
-        }
-        stream = self._runner.stream(statement, parameters | more)
+        stream = self._runner.stream(
+            statement,
+            now=self._now,
+            max_in_flight=self._settings.max_in_flight,
+            default_delay=self._settings.default_delay,
+            most_of_host=self._caps.host,
+            most_of_part=self._caps.part,
+            **more,
+        )
         self._streams.append(stream)
         return stream
 
@@ -169,7 +170,7 @@ class Walk:
         """Whether no link that is not set aside is leased, or due, or about to be ready within a minute."""
         if self._took_better:
             return False
-        due = self._runner.first(links_sql.next_due(), {})
+        due = self._runner.first(links_sql.next_due())
         if due is not None and due.due_at <= self._now + SOON:
             return False
         coming = (self._read(sql.leased_heads()), self._read(sql.resting_heads(), soon=self._now + SOON))

@@ -47,7 +47,7 @@ def lease(work: Work, n: int, ttl: float, owner_id: int) -> list[Lease]:
 def _walk(work: Work) -> Walk:
     def fruitful() -> Fruitful:
         if work.memory.fruitful is None:
-            work.memory.fruitful = read_fruitful(work.runner)
+            work.memory.fruitful = read_fruitful(work)
         return work.memory.fruitful
 
     return Walk(work.connection, work.settings, work.total, work.now, fruitful=fruitful)

@@ -34,7 +34,7 @@ class Caps(NamedTuple):
         """Leases out by subtree, where subtrees are limited: they count as if they were fetched."""
         if self.part == UNLIMITED:
             return {}
-        return {row.subtree_id: row.links for row in runner.rows(revisits_sql.leased_by_subtree(), {})}
+        return {row.subtree_id: row.links for row in runner.rows(revisits_sql.leased_by_subtree())}
 
 
 NOTHING_NEW = Caps(0, 0)

@@ -218,12 +218,12 @@ class Memory:
 
     def meet_lanes(self, runner: Runner) -> None:
         """Take in the lanes that others have made of hosts that are known here."""
-        last = runner.first(lanes_sql.last_lane(), {}).id or 0
+        last = runner.first(lanes_sql.last_lane()).id or 0
         if last - self.last_lane > MOST_REMEMBERED or last < self.last_lane:
             self.forget_hosts()
         if self.hosts and last > self.last_lane:
             known = {host.id: host for host in self.hosts.values()}
-            for row in runner.rows(lanes_sql.lanes_after(), {"after": self.last_lane}):
+            for row in runner.rows(lanes_sql.lanes_after(), after=self.last_lane):
                 if row.host_id in known:
                     known[row.host_id].has(row)
                     known[row.host_id].lanes += 1
@@ -271,7 +271,7 @@ def recall(connection: Connection, version: tuple[int, int] = (0, 0), before: Me
             tells of scope, blocks, demotions, rewrite rules, language segments and moved lanes; new lanes are read.
     """
     runner = Runner(connection)
-    row = runner.first(crawl_sql.read_crawl(), {})
+    row = runner.first(crawl_sql.read_crawl())
     if before is not None and before.version == OUTDATED:
         before = None
     if before is not None and (row.store_id, row.rules, row.settings) != (
@@ -284,9 +284,9 @@ def recall(connection: Connection, version: tuple[int, int] = (0, 0), before: Me
     terms = QueryTerms.parse(row.query, settings.language) if before is None else before.terms
     term_rows = [
         TermRow(t.df, t.occurrences, t.passages, t.evidence_pages, t.weight)
-        for t in runner.rows(crawl_sql.read_terms(), {})
+        for t in runner.rows(crawl_sql.read_terms())
     ]
-    model = runner.rows(crawl_sql.read_posterior(), {})
+    model = runner.rows(crawl_sql.read_posterior())
     posterior = Posterior(
         mean=tuple(m.mean for m in model),
         precision=tuple(m.precision for m in model),
@@ -299,7 +299,7 @@ def recall(connection: Connection, version: tuple[int, int] = (0, 0), before: Me
         settings=settings,
         terms=terms,
         term_rows=term_rows,
-        pair_rows=[PairRow(p.df, p.occurrences) for p in runner.rows(crawl_sql.read_pairs(), {})],
+        pair_rows=[PairRow(p.df, p.occurrences) for p in runner.rows(crawl_sql.read_pairs())],
         posterior=posterior,
         weights=Weights.of(posterior.used, [t.weight for t in term_rows]),
         stored_terms=[row.stored() for row in term_rows],
@@ -314,9 +314,9 @@ def recall(connection: Connection, version: tuple[int, int] = (0, 0), before: Me
 
 def _rules(runner: Runner, settings: Settings) -> dict[str, Any]:
     """What of a memory changes along with the count of rules."""
-    entries = [ScopeEntry(entry.host, entry.prefix) for entry in runner.rows(crawl_sql.read_scope(), {})]
+    entries = [ScopeEntry(entry.host, entry.prefix) for entry in runner.rows(crawl_sql.read_scope())]
     rewrites: dict[str, list[RewriteRule]] = {}
-    for row in runner.rows(pages_sql.rules_in_force(), {}):
+    for row in runner.rows(pages_sql.rules_in_force()):
         rewrites.setdefault(row.host, []).append(RewriteRule.from_id(row.rule))
     return {
         "rules": UrlRules(
@@ -324,11 +324,11 @@ def _rules(runner: Runner, settings: Settings) -> dict[str, Any]:
             scope=Scope(cast("ScopeKind", settings.scope), entries),
             include=settings.include,
             exclude=settings.exclude,
-            blocked=[row.pattern for row in runner.rows(acts_sql.read_blocks(), {})],
+            blocked=[row.pattern for row in runner.rows(acts_sql.read_blocks())],
             upgrade_https=settings.upgrade_https,
             route_hosts=frozenset(settings.route_hosts),
         ),
-        "demoted": {row.hash for row in runner.rows(pages_sql.demoted_templates(), {})},
+        "demoted": {row.hash for row in runner.rows(pages_sql.demoted_templates())},
         "rewrites": {host: RewriteSet(rules) for host, rules in rewrites.items()},
         "seed_hosts": {bare_host(entry.host) for entry in entries},
     }

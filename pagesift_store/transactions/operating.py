@@ -31,7 +31,7 @@ def configure(work: Work, changes: Mapping[str, Any]) -> Settings:
     before, settings = work.settings, work.settings.changed(changes)
     work.crawl.settings = settings.to_json()
     work.run(crawl_sql.save_settings(), settings=work.crawl.settings)
-    work.memory.settings = settings
+    work.settings = work.memory.settings = settings
     if limits.Caps.of(before) != limits.Caps.of(settings):
         limits.settle(work)
     if before.revisit != settings.revisit:

@@ -104,5 +104,5 @@ def _switch(work: Work, preset: str, version: int) -> None:
     work.run(sql.use_fresh())
     settings = replace(work.settings, key_rules=preset)
     work.run(sql.save_rules(), key_rules=preset, key_version=version, settings=settings.to_json())
-    work.memory.settings = settings
+    work.settings = work.memory.settings = settings
     work.memory.outdate()

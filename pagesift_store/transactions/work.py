@@ -11,10 +11,10 @@ from pagesift_store.storage.statements import crawl as crawl_sql
 from pagesift_store.transactions.texts import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
     from types import SimpleNamespace
 
-    from sqlalchemy import Connection, Executable
+    from sqlalchemy import Connection
 
     from pagesift_store.errors import Refusal
     from pagesift_store.records import LinkState
@@ -38,14 +38,15 @@ class NewLane(NamedTuple):
     cluster: str
 
 
-class Work:
-    """One write transaction.
+class Work(Runner):
+    """One write transaction; runs prepared statements on its connection.
 
     Attributes:
         connection: inside `BEGIN IMMEDIATE`.
         memory: what is remembered of the store; changed along with the rows.
+        crawl: the crawl's row, of that memory; changes are written by `save`.
+        settings: the crawl's settings, of that memory.
         now: the moment of the call.
-        runner: runs prepared statements on the same connection.
         refused: URLs refused in this transaction: reason → (count, an example).
         new_lanes: lanes made and not written yet.
     """
@@ -53,68 +54,29 @@ class Work:
     __slots__ = (
         "_saved",
         "connection",
+        "crawl",
         "memory",
         "new_lanes",
         "now",
         "refused",
-        "runner",
+        "settings",
     )
 
     def __init__(self, connection: Connection, memory: Memory, now: float) -> None:
+        super().__init__(connection)
         self.connection = connection
         self.memory = memory
+        self.crawl: SimpleNamespace = memory.crawl
+        self.settings: Settings = memory.settings
         self.now = now
-        self.runner = Runner(connection)
         self.refused: dict[Refusal, tuple[int, str]] = {}
         self.new_lanes: list[NewLane] = []
         self._saved = _counters(memory.crawl)
 
     @property
-    def crawl(self) -> SimpleNamespace:
-        """The crawl's row; changes are written by `save`."""
-        return self.memory.crawl
-
-    @property
-    def settings(self) -> Settings:
-        """The crawl's settings."""
-        return self.memory.settings
-
-    @property
     def total(self) -> Harvest:
         """Pages that count and hits among them, over the whole crawl."""
         return Harvest(self.crawl.pages, self.crawl.hits)
-
-    def rows(self, statement: Executable, **parameters: Any) -> Sequence[Any]:
-        """All rows of a question."""
-        return self.runner.rows(statement, parameters)
-
-    def rows_in(
-        self, statement_of: Callable[[int], Executable], names: Sequence[str], values: Sequence[Any]
-    ) -> Sequence[Any]:
-        """All rows of a question about a list of 1 to 500 values; see `storage.prepared`."""
-        return self.runner.rows_in(statement_of, names, values)
-
-    def first(self, statement: Executable, **parameters: Any) -> Any:
-        """The first row of a question; None when there is none."""
-        return self.runner.first(statement, parameters)
-
-    def run(self, statement: Executable, **parameters: Any) -> int:
-        """Run a change; returns the rows it touched."""
-        return self.runner.run(statement, parameters)
-
-    def insert(self, statement: Executable, **parameters: Any) -> int:
-        """Insert one row; returns its id."""
-        return self.runner.insert(statement, parameters)
-
-    def run_many(self, statement: Executable, parameters: Sequence[Mapping[str, Any]]) -> None:
-        """Run a change for each set of parameters; none at all for none."""
-        if parameters:
-            self.runner.run_many(statement, parameters)
-
-    def run_all(self, statement: Executable, objects: Sequence[object]) -> None:
-        """Run a change for each object, whose attributes are its parameters; none at all for none."""
-        if objects:
-            self.runner.run_all(statement, objects)
 
     def moved(self, before: LinkState | None, after: LinkState | None, links: int = 1) -> None:
         """Count links that went from one state to another; None is "not in the store"."""
