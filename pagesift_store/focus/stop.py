@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from pagesift_store.focus.relevance import EVIDENCE_FROM, IRRELEVANT_BELOW
@@ -103,12 +104,16 @@ class StopState:
 
     def to_json(self) -> str:
         """As stored: a JSON object."""
-        return json.dumps(asdict(self), separators=(",", ":"))
+        return _to_json({name: getattr(self, name) for name in self.__slots__})
 
-    @classmethod
-    def from_json(cls, text: str) -> StopState:
-        """Read what `to_json` wrote."""
-        return cls(**json.loads(text))
+    @staticmethod
+    @lru_cache(maxsize=16)
+    def from_json(text: str) -> StopState:
+        """Read what `to_json` wrote; a page asks twice, and the next page asks for what this one left."""
+        return StopState(**json.loads(text))
+
+
+_to_json = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def covered_terms(evidence: Sequence[tuple[int, int]], evidence_per_term: int) -> int:

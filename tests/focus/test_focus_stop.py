@@ -93,6 +93,12 @@ def test_resuming_starts_the_runs_anew() -> None:
     assert verdict(state, []) is None
 
 
+def test_the_counters_are_stored_as_json_in_one_form() -> None:
+    assert after(FRESH).to_json() == (
+        '{"stale_run":0,"untraced_run":0,"evidence_pages":1,"new_tokens":100,"found":true}'
+    )
+
+
 @given(st.lists(facts, max_size=30))
 def test_round_trip_is_exact_and_a_resumed_count_goes_on(pages: list[PageFacts]) -> None:
     straight = stored = StopState()
