@@ -46,27 +46,26 @@ def land(work: Work, row: Any, page: Page) -> Landing:
     Raises:
         InvalidUrl: the final URL is not one.
     """
-    own = work.memory.rules.read(row.url)
-    web = work.memory.rules.read(page.url, row.url)
-    if own.route and not web.route:
-        web = work.memory.rules.read(web.url + own.route)  # servers never see it; browsers keep it, too
-    hops = [own, *_later_hops(work, page, own, web)]
-    urls = [hop.url for hop in hops]
-    if len(set(urls)) < len(urls) or len(urls) - 1 > MOST_HOPS:
-        return Landing(web, lost="redirect loop")
     rules = work.memory.rules
+    own = rules.read(row.url)
+    web = own if page.url == row.url else rules.read(page.url, row.url)
+    if own.route and not web.route:
+        web = rules.read(web.url + own.route)  # servers never see it; browsers keep it, too
+    later = _later_hops(work, page, own, web)
+    urls = [own.url, *(hop.url for hop in later)]
+    if len(set(urls)) < len(urls) or len(later) > MOST_HOPS:
+        return Landing(web, lost="redirect loop")
     outside = not rules.scope.admits(web)
     if outside and row.seed:
         extend_scope(work, web)
         outside = False
     outside = outside or rules.is_blocked(web.url)
     same_as = None
-    seen = {key_of(work, row.key, row.url)}
-    for hop in hops[1:]:
-        found = _alias(work, row, hop, seen)
-        if hop is web:
-            same_as = found
-    _canonical(work, row, page, web, seen)
+    if later or page.canonical is not None:
+        seen = {rules.key(own) if row.key is None else row.key}
+        for hop in later:
+            same_as = _alias(work, row, hop, seen)  # the last one is where it landed
+        _canonical(work, row, page, web, seen)
     return Landing(web, outside=outside, same_as=same_as)
 
 
