@@ -140,7 +140,12 @@ class UrlShape(NamedTuple):
 
 @dataclass(slots=True)
 class Memory:
-    """A copy of the small tables. True as long as no other connection has committed and no rollback happened."""
+    """A copy of the small tables. True as long as no other connection has committed and no rollback happened.
+
+    Attributes:
+        fruitful: clusters with a hit, by their harvest; None: not read yet.
+        ruleless: hosts on which no rewrite rule was ever met; of others nothing is known here.
+    """
 
     version: tuple[int, int]
     crawl: SimpleNamespace
@@ -163,6 +168,7 @@ class Memory:
     last_lane: int = 0
     shapes: dict[str, UrlShape] = field(default_factory=dict)
     fruitful: dict[Harvest, set[int]] | None = None
+    ruleless: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.covers = Covers(self.weights.terms)
@@ -253,10 +259,10 @@ class Memory:
         self.covers = Covers(weights.terms)
 
     def trim(self) -> None:
-        """Keep what is remembered of hosts, their lanes, masks and URLs bounded."""
+        """Keep what is remembered of hosts, their lanes, their rules, masks and URLs bounded."""
         if self.lanes > MOST_REMEMBERED or len(self.hosts) > MOST_REMEMBERED:
             self.forget_hosts()
-        for remembered in (self.covers, self.shapes):
+        for remembered in (self.covers, self.shapes, self.ruleless):
             if len(remembered) > MOST_REMEMBERED:
                 remembered.clear()
 

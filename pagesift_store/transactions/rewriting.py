@@ -9,7 +9,7 @@ host's links; of two that are one page now, one is skipped.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pagesift_store.storage.statements import links as links_sql
 from pagesift_store.storage.statements import rewrites as sql
@@ -28,7 +28,7 @@ from pagesift_store.urls.rewrite import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pagesift_store.transactions.work import Work
     from pagesift_store.urls.reading import WebUrl
@@ -97,9 +97,19 @@ class _Book:
                 bool(row.in_force),
                 row.applied,
             )
-            for row in work.rows(sql.rules_of_host(), the_host=host)
+            for row in self._stored()
         }
         self._changed: set[str] = set()
+
+    def _stored(self) -> Sequence[Any]:
+        """The host's rows; that it has none, as most hosts do, is remembered until one is made."""
+        ruleless = self._work.memory.ruleless
+        if self._host in ruleless:
+            return ()
+        rows = self._work.rows(sql.rules_of_host(), the_host=self._host)
+        if not rows:
+            ruleless.add(self._host)
+        return rows
 
     def followed(self) -> list[RuleRow]:
         """Rules that are not refuted."""
@@ -129,6 +139,7 @@ class _Book:
         row = self._rows.get(rule.id)
         if row is None and (len(self._rows) < MOST_RULES or self._make_room()):
             made = self._work.insert(sql.add_rule(), host=self._host, rule=rule.id)
+            self._work.memory.ruleless.discard(self._host)
             row = self._rows[rule.id] = RuleRow(made, rule, 0, False, False, 0)
         return row
 
@@ -162,6 +173,8 @@ class _Book:
 
     def settle(self) -> None:
         """Decide which rules are in force now, write them back, and change keys where that is news."""
+        if not self._rows:
+            return
         needed = needed_confirmations(self._work.settings.delta)
         self._generalise(needed)
         changes = []

@@ -109,6 +109,20 @@ def test_two_values_that_were_each_confirmed_make_a_rule_for_all(crawl: Crawl, s
     assert crawl.queue("/a?session=3", "/c?session=4", "/c") == ["known", "new", "known"]
 
 
+def test_a_rule_that_another_process_met_is_known_at_once(
+    crawl: Crawl, store: Path, frontier: Callable[..., Frontier]
+) -> None:
+    first, other = crawl.frontier, frontier()
+    crawl.fetch("/a", "a")
+    crawl.frontier = other
+    crawl.fetch("/a?print=1", "a")
+    crawl.frontier = first
+    crawl.fetch("/b", "b")
+    assert rules(store) == {"drop_param_value print=1": (1, False, False)}
+    crawl.fetch("/b?print=1", "b")
+    assert in_force(store) == ["drop_param_value print=1"]
+
+
 def test_a_soft_404_confirms_nothing_by_its_one_text(crawl: Crawl, store: Path) -> None:
     for path in (
         "/x",
