@@ -62,20 +62,30 @@ def _binder(
     names: tuple[str, ...], constants: dict[str, Any]
 ) -> Callable[[Mapping[str, Any]], Sequence[Any]]:
     """See `Prepared.bound`. Without constants it is a function of the interpreter's own for two names or more."""
-    in_order: Any = itemgetter(*names) if len(names) > 1 else lambda values: [values[name] for name in names]
+    if not names:
+        return lambda _: ()
+    # `itemgetter` of one name would give the value itself.
+    in_order: Any = itemgetter(*names) if len(names) > 1 else lambda values, name=names[0]: (values[name],)
     return (lambda values: in_order({**constants, **values})) if constants else in_order
 
 
-_prepared: dict[Executable, Prepared] = {}
-"""By statement. The functions that build statements remember them, so this grows with the code only."""
+class _ByStatement(dict[Any, Prepared]):
+    """Prepared forms by statement, made at their first use.
+
+    The functions that build statements remember them, so this grows with the code only.
+    """
+
+    def __missing__(self, statement: Any) -> Prepared:
+        made = self[statement] = Prepared(statement)
+        return made
+
+
+_prepared = _ByStatement()
 
 
 def prepared(statement: Executable) -> Prepared:
-    """The prepared form of a statement, made at its first use."""
-    found = _prepared.get(statement)
-    if found is None:
-        found = _prepared[statement] = Prepared(statement)
-    return found
+    """The prepared form of a statement."""
+    return _prepared[statement]
 
 
 def listed(
@@ -109,24 +119,24 @@ class Runner:
 
     def rows(self, statement: Executable, **parameters: Any) -> list[Any]:
         """All rows of a question, as named tuples."""
-        ready = prepared(statement)
+        ready = _prepared[statement]
         return list(map(ready.row, self._cursor.execute(ready.sql, ready.bound(parameters))))
 
     def first(self, statement: Executable, **parameters: Any) -> Any:
         """The first row of a question as a named tuple; None when there is none."""
-        ready = prepared(statement)
+        ready = _prepared[statement]
         found = self._cursor.execute(ready.sql, ready.bound(parameters)).fetchall()
         return ready.row(found[0]) if found else None
 
     def run(self, statement: Executable, **parameters: Any) -> int:
         """Run a change; returns the rows that it touched."""
-        ready = prepared(statement)
+        ready = _prepared[statement]
         touched: int = self._cursor.execute(ready.sql, ready.bound(parameters)).rowcount
         return touched
 
     def insert(self, statement: Executable, **parameters: Any) -> int:
         """Insert one row; returns its id."""
-        ready = prepared(statement)
+        ready = _prepared[statement]
         made = self._cursor.execute(ready.sql, ready.bound(parameters)).lastrowid
         return made if made is not None else 0
 
@@ -140,18 +150,18 @@ class Runner:
     def run_many(self, statement: Executable, parameters: Sequence[Mapping[str, Any]]) -> None:
         """Run a change for each set of parameters; none at all for none."""
         if parameters:
-            ready = prepared(statement)
+            ready = _prepared[statement]
             self._cursor.executemany(ready.sql, map(ready.bound, parameters))
 
     def run_all(self, statement: Executable, objects: Sequence[object]) -> None:
         """Run a change for each object, whose attributes are its parameters, two or more; none at all for none."""
         if objects:
-            ready = prepared(statement)
+            ready = _prepared[statement]
             self._cursor.executemany(ready.sql, map(ready.read_off, objects))
 
     def stream(self, statement: Executable, **parameters: Any) -> Stream:
         """Rows that are read as far as somebody looks; to be closed before the transaction ends."""
-        ready = prepared(statement)
+        ready = _prepared[statement]
         return Stream(self._driver.cursor().execute(ready.sql, ready.bound(parameters)), ready.row)
 
 

@@ -99,11 +99,9 @@ class Work(Runner):
                 for reason, (count, example) in self.refused.items()
             ],
         )
-        counters = _counters(self.crawl)
-        if counters != self._saved:
+        if _counters(self.crawl) != self._saved:
             self.crawl.moment = self.now  # along with a change only: looking in vain must not write
-            counters = _counters(self.crawl)
-            self.run(crawl_sql.save_counters(), **dict(zip(crawl_sql.COUNTERS, counters, strict=True)))
+            self.run(crawl_sql.save_counters(), **vars(self.crawl))
         self.memory.trim()
 
 
