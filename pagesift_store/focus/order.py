@@ -92,30 +92,38 @@ class Heads:
 
     def __init__(self, source: Iterable[Head]) -> None:
         self._source = iter(source)
-        self._following = next(self._source, None)
+        self._following: Head | None = None
+        self._has_read = False
         self._seen: list[Head] = []
 
     def __iter__(self) -> Iterator[Head]:
         at = 0
         while True:
-            following = self._following
+            following = self._next()
             if at < len(self._seen) and (following is None or self._seen[at].place() < following.place()):
                 yield self._seen[at]
             elif following is not None:
                 self._seen.insert(at, following)
-                self._following = next(self._source, None)
+                self._has_read = False
                 yield following
             else:
                 return
             at += 1
+
+    def _next(self) -> Head | None:
+        """The first head of the source that was not seen here; read when it is asked for, and not again."""
+        if not self._has_read:
+            self._following = next(self._source, None)
+            self._has_read = True
+        return self._following
 
     def replace(self, head: Head, successor: Head | None) -> None:
         """Take out a head, if it was met here; what stood behind it in its lane, if anything, takes its own place.
 
         The source must not give either of them any more.
         """
-        if head == self._following:
-            self._following = next(self._source, None)
+        if self._has_read and head == self._following:
+            self._has_read = False
         elif head in self._seen:
             self._seen.remove(head)
         if successor is not None:

@@ -167,6 +167,16 @@ def test_heads_are_read_in_order_whatever_is_replaced_meanwhile(
     assert list(lazy) == left
 
 
+def test_heads_are_read_no_further_than_somebody_looks() -> None:
+    source = iter([head(3.0, 1), head(2.0, 2), head(1.0, 3)])
+    heads = Heads(source)
+    assert next(iter(heads)).lane_id == 1
+    heads.replace(head(3.0, 1), head(2.5, 4))
+    looked = iter(heads)
+    assert [next(looked).lane_id, next(looked).lane_id] == [4, 2]
+    assert [one.lane_id for one in source] == [3]
+
+
 def test_a_lane_without_news_about_it_has_no_lift() -> None:
     assert lift(Yield(4, 4 * 0.25), Yield(100, 25.0)) == pytest.approx(0.0)
 
