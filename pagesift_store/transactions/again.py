@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
-from pagesift_store.storage.prepared import Runner, Stream
 from pagesift_store.storage.statements import revisits as sql
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
     from pagesift_store.settings import Settings
+    from pagesift_store.storage.prepared import Runner, Stream
     from pagesift_store.transactions.heads import Walk
 
 
@@ -62,7 +60,7 @@ class Again:
     """The due pages whose hosts may be visited now, as leases are taken from them.
 
     Args:
-        connection: inside a transaction, which need not be a writing one.
+        runner: inside a transaction, which need not be a writing one.
         settings: of the crawl.
         now: the moment.
         walk: counts what is leased in the same call.
@@ -70,9 +68,9 @@ class Again:
     """
 
     def __init__(
-        self, connection: Connection, settings: Settings, now: float, walk: Walk, *, waiting: bool = True
+        self, runner: Runner, settings: Settings, now: float, walk: Walk, *, waiting: bool = True
     ) -> None:
-        self._runner = Runner(connection)
+        self._runner = runner
         self._now = now
         self._walk = walk
         self._met: set[int] = set()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pagesift_store.focus.order import Harvest
 from pagesift_store.focus.stop import StopState, verdict
 from pagesift_store.records import CrawlState, Stop, StopReason
+from pagesift_store.storage.prepared import Runner
 from pagesift_store.storage.statements import leases as leases_sql
 from pagesift_store.storage.statements import links as links_sql
 from pagesift_store.storage.statements import revisits as revisits_sql
@@ -121,10 +122,10 @@ def _retry_due(connection: Connection, now: float) -> bool:
 
 def _is_ready(connection: Connection, memory: Memory, caps: Caps, now: float) -> bool:
     """Whether a lease would give anything now."""
-    total = Harvest(memory.crawl.pages, memory.crawl.hits)
+    total, runner = Harvest(memory.crawl.pages, memory.crawl.hits), Runner(connection)
     with (
-        closing(Walk(connection, memory.settings, total, now, caps)) as heads,
-        closing(Again(connection, memory.settings, now, heads)) as again,
+        closing(Walk(runner, memory.settings, total, now, caps)) as heads,
+        closing(Again(runner, memory.settings, now, heads)) as again,
     ):
         return again.next() is not None or (caps is not NOTHING_NEW and heads.next() is not None)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pagesift_store.focus.harvest import is_proven
 from pagesift_store.focus.order import Harvest, Head, Heads, choose, set_aside
-from pagesift_store.storage.prepared import Runner, Stream, listed
+from pagesift_store.storage.prepared import listed
 from pagesift_store.storage.statements import leases as sql
 from pagesift_store.storage.statements import links as links_sql
 from pagesift_store.transactions.limits import Caps
@@ -14,9 +14,10 @@ from pagesift_store.transactions.limits import Caps
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from sqlalchemy import Connection, Select
+    from sqlalchemy import Select
 
     from pagesift_store.settings import Settings
+    from pagesift_store.storage.prepared import Runner, Stream
 
 SOON = 60.0
 """Seconds: heads set aside wait for anything better that is due within them."""
@@ -50,7 +51,7 @@ class Walk:
     """The heads whose hosts may be visited now, as leases are taken from them.
 
     Args:
-        connection: inside a transaction, which need not be a writing one.
+        runner: inside a transaction, which need not be a writing one.
         settings: of the crawl.
         total: pages that count and hits among them, over the whole crawl.
         now: the moment.
@@ -60,7 +61,7 @@ class Walk:
 
     def __init__(
         self,
-        connection: Connection,
+        runner: Runner,
         settings: Settings,
         total: Harvest,
         now: float,
@@ -69,9 +70,9 @@ class Walk:
         fruitful: Callable[[], Fruitful] | None = None,
     ) -> None:
         self._fruitful = fruitful
-        self._runner = Runner(connection)
+        self._runner = runner
         self._caps = caps or Caps.of(settings)
-        self._out: dict[int, int] = self._caps.leased(self._runner)
+        self._out: dict[int, int] = self._caps.leased(runner)
         self._settings = settings
         self._total = total
         self._now = now

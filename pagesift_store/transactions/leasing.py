@@ -31,13 +31,11 @@ def lease(work: Work, n: int, ttl: float, owner_id: int) -> list[Lease]:
     if (work.crawl.queued or work.crawl.waiting) and ending.obeyed(work.memory, work.now) is None:
         with (
             closing(_walk(work)) as heads,
-            closing(
-                Again(work.connection, work.settings, work.now, heads, waiting=bool(work.crawl.waiting))
-            ) as again,
+            closing(Again(work, work.settings, work.now, heads, waiting=bool(work.crawl.waiting))) as again,
         ):
             room = ending.places_left(work.memory)
             while len(leases) < n and (found := _next(work, heads, again, room)) is not None:
-                leases.append(_take(work, found, heads, ttl, owner_id))
+                leases.append(_take(work, found, heads, ttl, owner_id, more=len(leases) + 1 < n))
                 room -= isinstance(found, Head)
     if not leases:
         _remember_end(work)
@@ -50,7 +48,7 @@ def _walk(work: Work) -> Walk:
             work.memory.fruitful = read_fruitful(work)
         return work.memory.fruitful
 
-    return Walk(work.connection, work.settings, work.total, work.now, fruitful=fruitful)
+    return Walk(work, work.settings, work.total, work.now, fruitful=fruitful)
 
 
 def _next(work: Work, heads: Walk, again: Again, room: int) -> Head | Due | None:
@@ -73,7 +71,8 @@ def _remember_end(work: Work) -> None:
         ending.remember(work, state.stop)
 
 
-def _take(work: Work, found: Head | Due, walk: Walk, ttl: float, owner_id: int) -> Lease:
+def _take(work: Work, found: Head | Due, walk: Walk, ttl: float, owner_id: int, *, more: bool) -> Lease:
+    """Mark a link leased; only where more may be leased in this call do the walks take notice."""
     expires = work.now + ttl
     row = work.first(sql.take(), the_id=found.link_id, owner=owner_id, expires=expires)
     delay = walk.delay(found) if isinstance(found, Head) else found.delay
@@ -84,11 +83,13 @@ def _take(work: Work, found: Head | Due, walk: Walk, ttl: float, owner_id: int) 
         work.moved(LinkState.QUEUED, LinkState.LEASED)
         behind = work.first(sql.behind(), the_lane=found.lane_id)
         _set_head(work, found.lane_id, behind)
-        walk.took(found, behind, work.now + delay)
+        if more:
+            walk.took(found, behind, work.now + delay)
     else:
         work.moved(LinkState.WAITING, LinkState.LEASED)
         moves.refresh_heads(work, [found.lane_id])
-        found.took(work.now + delay)
+        if more:
+            found.took(work.now + delay)
     return _lease(work, row, expires, delay)
 
 
