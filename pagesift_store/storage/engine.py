@@ -182,11 +182,19 @@ class Database:
             with translated(self.path):
                 if self._writer is None:
                     self._writer = self._engine.connect().execution_options(pagesift_writes=True)
+                    self._writer.begin()
                     self._writers += 1
                     self._file = _identity(self.path)
-                with self._writer.begin():
+                driver = _driver(self._writer)
+                is_within = driver.in_transaction  # then SQLite refuses this one, and the outer one goes on
+                try:
+                    driver.execute("BEGIN IMMEDIATE")
                     self._require_same_file()
                     yield self._writer
+                    driver.execute("COMMIT")
+                finally:
+                    if driver.in_transaction and not is_within:
+                        driver.execute("ROLLBACK")
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -303,9 +311,10 @@ _INHERITED: list[Any] = []
 
 
 def _begin(connection: Connection) -> None:
-    writes = connection.get_execution_options().get("pagesift_writes", False)
-    # By the driver itself: two transactions a page are worth it.
-    _driver(connection).execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+    # The writer's begin and end with the driver, at a third of the cost, two a page. What SQLAlchemy takes for a
+    # transaction of the writer lasts as long as the connection, so that it neither begins nor ends one in between.
+    if not connection.get_execution_options().get("pagesift_writes", False):
+        _driver(connection).execute("BEGIN")
 
 
 def _driver(connection: Connection) -> sqlite3.Connection:

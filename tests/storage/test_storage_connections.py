@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sqlite3
 import threading
 from contextlib import closing, contextmanager
@@ -127,6 +128,45 @@ def test_a_failed_call_leaves_nothing_behind(frontier: Callable[..., Frontier], 
     assert list(opened.dump()) == before
     assert opened.add(["https://a.example/"])[0].link_id == 1
     assert violations(store) == []
+
+
+def test_a_transaction_inside_another_is_refused_and_the_outer_one_goes_on(
+    frontier: Callable[..., Frontier], store: Path
+) -> None:
+    frontier()
+    with closing(Database(store)) as database:
+        with database.writing() as connection:
+            connection.exec_driver_sql("UPDATE crawl SET links = 7")
+            with pytest.raises(sqlite3.OperationalError, match="within a transaction"), database.writing():
+                pass
+            assert connection.exec_driver_sql("SELECT links FROM crawl").scalar_one() == 7
+        with database.reading() as connection:
+            assert connection.exec_driver_sql("SELECT links FROM crawl").scalar_one() == 7
+
+
+def test_an_interrupt_while_waiting_for_the_lock_leaves_it_free(
+    frontier: Callable[..., Frontier], store: Path
+) -> None:
+    """Python hears of the signal once the wait is over, when the lock is ours already."""
+    opened, locked = frontier(), threading.Event()
+
+    def other() -> None:
+        with write_lock(store):
+            locked.set()
+            threading.Event().wait(0.2)
+            signal.raise_signal(signal.SIGINT)
+            threading.Event().wait(0.2)
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    locked.wait()
+    with pytest.raises(KeyboardInterrupt):
+        opened.add(["https://a.example/"])
+    thread.join()
+    with write_lock(store):
+        pass
+    assert not opened.status().counts[LinkState.QUEUED]
+    opened.add(["https://a.example/"])
 
 
 def test_two_processes_take_turns_without_an_error(frontier: Callable[..., Frontier], store: Path) -> None:
