@@ -25,14 +25,16 @@ from pagesift_store.storage.tables import QUEUED, REVISIT, host, lane, link, par
 
 @cache
 def find_host() -> Select[Any]:
-    """A host by name; parameter `name`."""
-    return select(host).where(host.c.name == bindparam("name"))
+    """How a host queues, by name; parameter `name`."""
+    return select(host.c.id, host.c.group_id, host.c.lanes, host.c.languages).where(
+        host.c.name == bindparam("name")
+    )
 
 
 @cache
 def host_by_id() -> Select[Any]:
-    """A host; parameter `the_host`."""
-    return select(host).where(host.c.id == bindparam("the_host"))
+    """A host's name; parameter `the_host`."""
+    return select(host.c.name).where(host.c.id == bindparam("the_host"))
 
 
 @cache

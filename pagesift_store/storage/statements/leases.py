@@ -38,8 +38,6 @@ def _heads() -> Select[Any]:
             lane.c.head_rank,
             lane.c.head_demoted,
             lane.c.lift,
-            lane.c.pages.label("lane_pages"),
-            lane.c.relevance.label("lane_relevance"),
             lane.c.subtree_id,
             lane.c.cluster_id,
             host.c.id.label("host_id"),
