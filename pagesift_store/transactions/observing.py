@@ -214,7 +214,14 @@ def _read(work: Work, row: Any, report: Report, landing: redirects.Landing) -> O
     )
     repeat = repeats.find(work, row, web, page, analysis, landing)
     if not row.visits and not landing.outside:
-        rewriting.learn(work, row.id, web, repeat.template, analysis.text_hash)
+        rewriting.learn(
+            work,
+            row.id,
+            web,
+            repeat.template,
+            analysis.text_hash,
+            repeats=repeat.duplicate_of is not None,
+        )
     return Outcome(row, report, web, landing, analysis, repeat)
 
 

@@ -52,7 +52,9 @@ class RuleRow:
     applied: int
 
 
-def learn(work: Work, link_id: int, web: WebUrl, template: int | None, text_hash: int | None) -> None:
+def learn(
+    work: Work, link_id: int, web: WebUrl, template: int | None, text_hash: int | None, *, repeats: bool
+) -> None:
     """Take one fetched page in: confirm, refute, and apply what has come into force.
 
     Args:
@@ -61,12 +63,13 @@ def learn(work: Work, link_id: int, web: WebUrl, template: int | None, text_hash
         web: its final URL.
         template: hash of its template.
         text_hash: hash of its text; None when the text is too short to tell anything.
+        repeats: whether another link's page had the same text.
     """
     if text_hash is None:
         return
     book = _Book(work, bare_host(web.host))
     own = work.memory.rules.keys.apply(web)
-    for mate in _same_text(work, link_id, text_hash):
+    for mate in _same_text(work, link_id, text_hash) if repeats else ():
         for rule in candidates(own, mate):
             book.confirm(rule, text_hash)
     _compare_values(work, book, own, link_id, template, text_hash)
