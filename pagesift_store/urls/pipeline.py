@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pagesift_store.errors import InvalidSettings, InvalidUrl, Refusal
 from pagesift_store.urls.filters import refusal
 from pagesift_store.urls.parts import bare_host
-from pagesift_store.urls.reading import WebUrl, assemble, read, read_plain, resolve
+from pagesift_store.urls.reading import WebUrl, assemble, read, resolve
 from pagesift_store.urls.rewrite import RewriteRule, RewriteSet
 
 if TYPE_CHECKING:
@@ -158,10 +158,7 @@ class UrlRules:
 
     def parse(self, href: str, base: WebUrl | None = None, *, page: WebUrl | None = None) -> WebUrl:
         """As `admit`, without scope and patterns: what a seed must pass."""
-        if base is None:
-            web = read_plain(href, route_hosts=self._route_hosts)
-        else:
-            web = resolve(href, base, route_hosts=self._route_hosts)
+        web = resolve(href, base, route_hosts=self._route_hosts)
         if web.userinfo:
             raise InvalidUrl(
                 web.url, Refusal.USERINFO, "it carries a user name or a password; leave them out"

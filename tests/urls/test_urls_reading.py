@@ -283,6 +283,22 @@ def test_resolving_on_a_page_equals_reading(text: str, base: str, routes: tuple[
     assert got == expected
 
 
+@given(st.one_of(plain_links, st.builds("https://{}".format, st.text("a.-1/xn", max_size=12))))
+@example("https://xn--a.example/x")
+@example("https://a.example//x")
+@example("https://a.example/./x")
+def test_resolving_without_a_base_equals_reading(text: str) -> None:
+    try:
+        expected: WebUrl | Refusal = read(text)
+    except InvalidUrl as error:
+        expected = error.reason
+    try:
+        got: WebUrl | Refusal = resolve(text, None)
+    except InvalidUrl as error:
+        got = error.reason
+    assert got == expected
+
+
 @pytest.mark.parametrize("size", [MAX_BYTES - 20, MAX_BYTES - 19, MAX_BYTES, MAX_BYTES + 1])
 def test_resolving_keeps_the_limit_of_reading(size: int) -> None:
     page = read("https://base.example/")
