@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pagesift_store.errors import Refusal
@@ -66,16 +65,20 @@ def refusal(web: WebUrl) -> Refusal | None:
     url, path = web.url, web.path
     if "." in path and _has_refused_extension(path):
         return Refusal.EXTENSION
-    if path.count("/") >= _REPEATS and _is_suspect(path.rpartition("/")[0]):
+    slashes = path.count("/")
+    # Three in a row are two too many. Empty segments, before the first slash and behind the last, are one at most.
+    if slashes >= _REPEATS and (slashes > MAX_SEGMENTS or slashes > len(set(path.split("/")))):
         found = _path_refusal([segment for segment in path.split("/") if segment])
         if found is not None:
             return found
-    # Single signs are found fastest, and few links have any of these.
-    if "%" in url and "%2525" in url and _NESTED.search(url):
+    # Single signs are found fastest, and few links have one of these.
+    return _escape_refusal(url) if "%" in url or ";" in url else None
+
+
+def _escape_refusal(url: str) -> Refusal | None:
+    if "%2525" in url and _NESTED.search(url):
         return Refusal.NESTED_ESCAPES
-    if (";" in url or "%" in url) and _AMP_CHAIN.search(url):
-        return Refusal.AMP_CHAIN
-    return None
+    return Refusal.AMP_CHAIN if _AMP_CHAIN.search(url) else None
 
 
 def _has_refused_extension(path: str) -> bool:
@@ -83,16 +86,6 @@ def _has_refused_extension(path: str) -> bool:
     stem, dot, extension = name.rpartition(".")
     # `/wiki/File:Map.png` is a wiki's page about a file; file servers use no colons.
     return bool(dot and stem) and extension.lower() in EXTENSIONS and ":" not in stem
-
-
-@lru_cache(maxsize=8192)
-def _is_suspect(directory: str) -> bool:
-    """Whether a path in this directory needs a closer look; without that, most links are through.
-
-    Where all its segments differ, the last of the path can repeat one of them, and that is once.
-    """
-    segments = [segment for segment in directory.split("/") if segment]
-    return len(segments) >= MAX_SEGMENTS or len(set(segments)) < len(segments)
 
 
 def _path_refusal(segments: list[str]) -> Refusal | None:

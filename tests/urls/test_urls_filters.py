@@ -142,3 +142,22 @@ def test_cycles_are_found_as_by_plain_comparison(segments: list[str]) -> None:
     elif any(cycles(period) for period in range(2, 7)):
         expected = Refusal.SEGMENT_CYCLE
     assert refused("/" + "/".join(segments)) is expected
+
+
+@given(st.lists(st.sampled_from(["", "", "a", "b", "A", "%61", "a;v", "é"]), max_size=2 * MAX_SEGMENTS))
+def test_a_glance_at_a_path_lets_nothing_through(parts: list[str]) -> None:
+    web = read(f"https://e.edu/{'/'.join(parts)}")
+    segments = [segment for segment in web.path.split("/") if segment]
+    runs = [
+        (start, period)
+        for period in range(1, len(segments) // 3 + 1)
+        for start in range(len(segments) - 3 * period + 1)
+        if segments[start : start + period] * 3 == segments[start : start + 3 * period]
+    ]
+    expected = None
+    if len(segments) > MAX_SEGMENTS:
+        expected = Refusal.TOO_DEEP
+    elif runs:
+        once = any(period == 1 for _, period in runs)
+        expected = Refusal.REPEATED_SEGMENT if once else Refusal.SEGMENT_CYCLE
+    assert refusal(web) == expected
