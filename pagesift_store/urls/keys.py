@@ -79,20 +79,23 @@ class KeyRule(NamedTuple):
         part: what it edits. A query is edited when it is not empty, and goes with its `?` when nothing is left of it; a
             scheme is edited on its default port, since a port of its own serves one scheme.
         edit: old text to new text.
+        signs: of a rule for paths: one of these stands in every path that it changes. Most paths have none, and to look
+            is far cheaper than to edit.
     """
 
     part: Literal["scheme", "host", "path", "query"]
     edit: Callable[[str], str]
+    signs: tuple[str, ...] = ()
 
 
 RULES: Mapping[str, KeyRule] = MappingProxyType(
     {
         "noise": KeyRule("query", drop_noise),
         "sort_query": KeyRule("query", sort_query),
-        "path_session": KeyRule("path", drop_path_session),
-        "slashes": KeyRule("path", merge_slashes),
-        "index": KeyRule("path", drop_index),
-        "trailing_slash": KeyRule("path", drop_trailing_slash),
+        "path_session": KeyRule("path", drop_path_session, signs=(";", "/(")),
+        "slashes": KeyRule("path", merge_slashes, signs=("//",)),
+        "index": KeyRule("path", drop_index, signs=(".",)),
+        "trailing_slash": KeyRule("path", drop_trailing_slash, signs=("/",)),
         "www": KeyRule("host", site_host),
         "scheme": KeyRule("scheme", drop_scheme),
     }
@@ -129,31 +132,46 @@ class KeyRules:
             tuple(rule.edit for rule in chosen if rule.part == part)
             for part in ("scheme", "host", "path", "query")
         )
+        self._path_signs = tuple(sign for rule in chosen for sign in rule.signs)
 
     def __repr__(self) -> str:
         return f"KeyRules({self.name!r}, version={self.version})"
 
     def apply(self, web: WebUrl) -> WebUrl:
         """The URL as the rules leave it: for comparing only, since the server need not know it."""
-        scheme, host, path, query = web.scheme, web.host, web.path, web.query
+        _, scheme, host, port, path, query, _, _ = web
         if query:
             for edit in self._query:
                 query = edit(query)
             query = query or None
-        for edit in self._path:
-            path = edit(path)
+        for sign in self._path_signs:
+            if sign in path:
+                for edit in self._path:
+                    path = edit(path)
+                break
         for edit in self._host:
             host = edit(host)
-        if not web.port:
+        if not port:
             for edit in self._scheme:
                 scheme = edit(scheme)
-        if path == web.path and host == web.host and query == web.query and scheme == web.scheme:
+        if host == web.host and path == web.path and query == web.query and scheme == web.scheme:
             return web
         return assemble(web, scheme, host, path, query)
 
     def key(self, web: WebUrl) -> str:
-        """The key: two URLs with one key are one page. The key of a key is the key."""
-        return self.apply(web).url
+        """The key: two URLs with one key are one page. The key of a key is the key.
+
+        It is the text of `apply`, made without the rest where the host alone may change: that is, for most links.
+        """
+        url, scheme, host, port, path, query, userinfo, route = web
+        if query is not None or port or userinfo or route or self._scheme:
+            return self.apply(web).url
+        for sign in self._path_signs:
+            if sign in path:
+                return self.apply(web).url
+        for edit in self._host:
+            host = edit(host)
+        return url if host == web.host else f"{scheme}://{host}{path}"
 
 
 def key_rules(name: str) -> KeyRules:

@@ -129,7 +129,7 @@ class UrlRules:
 
     def target(self, web: WebUrl) -> Target:
         """A URL with its key."""
-        key = self.keys.apply(web).url
+        key = self.keys.key(web)
         return Target(web, key, key_hash(key))
 
     def _admitted(self, web: WebUrl) -> WebUrl:

@@ -303,3 +303,36 @@ def test_equal_fetch_urls_have_equal_keys_and_looser_rules_only_merge(a: str, b:
         if tighter.key(first) == tighter.key(second):
             assert looser.key(first) == looser.key(second)
     assert STRICT.key(first) == first.url
+
+
+crooked = st.one_of(
+    anything,
+    st.builds(
+        "{}{}?{}".format,
+        st.sampled_from(["https://www.e.edu", "http://e.edu:81"]),
+        st.text("/;(.%2fA", max_size=12),
+        st.text("&=a;%", max_size=6),
+    ),
+    st.builds(
+        "https://www.e.edu/{}/(S(abcdefghijklmnop0))/{}".format,
+        st.text("/;a", max_size=4),
+        st.text("/;(", max_size=4),
+    ),
+)
+
+
+@given(presets, crooked)
+def test_a_key_is_what_all_rules_come_to_one_by_one(rules: KeyRules, text: str) -> None:
+    """Whatever was found to have nothing to edit is what the edits leave as it is."""
+    try:
+        web = read(text, route_hosts={"www.e.edu"})
+    except InvalidUrl:
+        return
+    parts = {"scheme": web.scheme, "host": web.host, "path": web.path, "query": web.query}
+    for part, edit, _ in (RULES[name] for name in rules.rules):
+        value = parts[part]
+        if value and (part != "scheme" or not web.port):
+            parts[part] = edit(value) or (None if part == "query" else "")
+    applied = rules.apply(web)
+    assert (applied.scheme, applied.host, applied.path, applied.query) == tuple(parts.values())
+    assert rules.key(web) == applied.url
