@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pagesift_store.errors import InvalidSettings, InvalidUrl, Refusal
 from pagesift_store.urls.filters import refusal
 from pagesift_store.urls.parts import bare_host
-from pagesift_store.urls.reading import WebUrl, assemble, read, resolve
+from pagesift_store.urls.reading import WebUrl, assemble, new_tuple, read, resolve
 from pagesift_store.urls.rewrite import RewriteRule, RewriteSet
 
 if TYPE_CHECKING:
@@ -25,6 +25,10 @@ MOST_TARGETS = 20_000
 
 MOST_HREF = 300
 """Characters of a link, with its origin or directory, up to which its target is remembered."""
+
+
+# A relative link that leads to the same target from every page of a directory.
+_BELOW = re.compile("[A-Za-z0-9][^:]*")
 
 
 class Target(NamedTuple):
@@ -68,7 +72,7 @@ class UrlRules:
         upgrade_https: bool = True,
         route_hosts: Container[str] = (),
     ) -> None:
-        self.keys = keys
+        self._keys = keys
         self.scope = scope
         self.upgrade_https = upgrade_https
         self._include = tuple(_compiled(pattern) for pattern in include)
@@ -76,10 +80,19 @@ class UrlRules:
         self.blocked = tuple(_compiled(pattern) for pattern in blocked)
         self._patterned = bool(self._include or self._exclude)
         self._route_hosts = route_hosts
-        self._targets: dict[tuple[str, str], Target] = {}
-        self._targets_by = keys
+        self._targets: dict[tuple[str, str] | None, Target] = {}
         self._base: WebUrl | None = None
         self._origin = self._directory = ""
+
+    @property
+    def keys(self) -> KeyRules:
+        """What makes two URLs one page."""
+        return self._keys
+
+    @keys.setter
+    def keys(self, keys: KeyRules) -> None:
+        self._keys = keys
+        self._targets.clear()
 
     def read(self, text: str, base: str | None = None) -> WebUrl:
         """A URL as this crawl reads it, whatever the rules say of it: for those that are stored or were fetched.
@@ -108,29 +121,41 @@ class UrlRules:
         Raises:
             InvalidUrl: as for `admit`.
         """
-        begins = href[:1]
-        usual = page is base and (begins == "/" or (begins.isascii() and begins.isalnum()))
-        at = self._place_of(href, base) if usual else None
-        if at is None:
-            return self.target(self.admit(href, base, page=page))
-        if self._targets_by is not self.keys:
-            self._targets, self._targets_by = {}, self.keys
+        if base is not self._base:
+            self._turn_to(base)
+        at = None
+        if page is base:
+            if href.startswith(("/", "https://", "http://")):
+                at = self._origin, href
+            elif _BELOW.fullmatch(href):
+                at = self._directory, href
         known = self._targets.get(at)
         if known is None:
-            known = self.target(self.parse(href, base))
-            if len(at[0]) + len(href) <= MOST_HREF:
+            known = self.target(self.parse(href, base, page=page))
+            if at is not None and len(at[0]) + len(href) <= MOST_HREF:
                 if len(self._targets) >= MOST_TARGETS:
                     self._targets.clear()
                 self._targets[at] = known
         elif self.blocked and self.is_blocked(known.web.url):
             raise InvalidUrl(known.web.url, Refusal.BLOCKED, "blocked by the operator")
-        self._admitted(known.web)
+        if self._patterned or not self.scope.admits(known.web):
+            self._admitted(known.web)
         return known
+
+    def _turn_to(self, base: WebUrl) -> None:
+        """Know what the targets of links depend on that this page, or one beside it, carries.
+
+        That is its origin, for a link that is absolute or begins at the root. It is its directory for one that begins
+        with a letter or a digit, unless that is a scheme: `http:` resolves against the base's very file.
+        """
+        self._base = base
+        self._origin = f"{base.scheme}://{'@' if base.userinfo else ''}{base.host}:{base.port}"
+        self._directory = f"{self._origin}{base.path.rpartition('/')[0]}/"
 
     def target(self, web: WebUrl) -> Target:
         """A URL with its key."""
-        key = self.keys.key(web)
-        return Target(web, key, key_hash(key))
+        key = self._keys.key(web)
+        return new_tuple(Target, (web, key, key_hash(key)))
 
     def _admitted(self, web: WebUrl) -> WebUrl:
         if not self.scope.admits(web):
@@ -138,23 +163,6 @@ class UrlRules:
         if self._patterned and not self._patterns_admit(web.url):
             raise InvalidUrl(web.url, Refusal.EXCLUDED, "refused by the include and exclude patterns")
         return web
-
-    def _place_of(self, href: str, base: WebUrl) -> tuple[str, str] | None:
-        """What the target of a link that begins with a letter, a digit or a slash depends on.
-
-        That is the origin of the base where the link is absolute or begins at the root, else its directory as well.
-        """
-        if self._base is not base:
-            self._base = base
-            self._origin = f"{base.scheme}://{base.host}:{base.port}"
-            self._directory = f"{self._origin}{base.path.rpartition('/')[0]}/"
-        if base.userinfo:
-            return None
-        if href[0] == "/" or href.startswith(("http://", "https://")):
-            return self._origin, href
-        return (
-            None if ":" in href else (self._directory, href)
-        )  # `http:` resolves against the base's very file
 
     def parse(self, href: str, base: WebUrl | None = None, *, page: WebUrl | None = None) -> WebUrl:
         """As `admit`, without scope and patterns: what a seed must pass."""
@@ -183,13 +191,13 @@ class UrlRules:
             web: as `admit` gave it.
             rewrite_rules: the learned rules in force on its host.
         """
-        web = self.keys.apply(web)
+        web = self._keys.apply(web)
         if not rewrite_rules:
             return web.url
         learned = rewrite_rules if isinstance(rewrite_rules, RewriteSet) else RewriteSet(rewrite_rules)
         # Each may leave what the other drops, as in `/print/index.html/print`. Both only shorten, so this ends.
         while (rewritten := learned.apply(web)) is not web:
-            web = self.keys.apply(rewritten)
+            web = self._keys.apply(rewritten)
         return web.url
 
     def _patterns_admit(self, url: str) -> bool:

@@ -228,6 +228,16 @@ def test_what_is_remembered_of_a_link_is_what_it_comes_to(links: list[tuple[str,
             assert came_to == expected
 
 
+def test_what_is_remembered_on_a_page_does_not_hold_for_a_base_with_user_info() -> None:
+    made = rules()
+    for _ in range(2):
+        for href in ("/c", "c"):
+            assert made.reach(href, PAGE, page=PAGE).web.host == PAGE.host
+            base = read(PAGE.url.replace("//", "//user:secret@"))
+            with pytest.raises(InvalidUrl, match="user name"):
+                made.reach(href, base, page=base)
+
+
 def test_what_is_remembered_bows_to_other_rules() -> None:
     made = rules()
     assert made.reach("/c/index.html", PAGE, page=PAGE).key == "https://e.edu/c/index.html"
