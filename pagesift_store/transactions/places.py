@@ -81,16 +81,15 @@ def place_of(work: Work, web: WebUrl, host: HostInfo) -> tuple[int, int | None]:
 
     A lane that is new is written by `write_lanes`.
     """
-    parts = place(web, work.memory.seed_hosts, host.languages)
-    keys = parts.subtree, parts.cluster
-    lane = host.lane_ids.get(keys)
+    subtree, cluster, template = place(web, work.memory.seed_hosts, host.languages)
+    lane = host.lane_ids.get((subtree, cluster))
     if lane is None:
         if host.lanes >= MOST_LANES - 1:
-            keys = (web.host + OVERFLOW,) * 2
-            lane = host.lane_ids.get(keys)
+            subtree = cluster = web.host + OVERFLOW
+            lane = host.lane_ids.get((subtree, cluster))
         if lane is None:
-            lane = _new_lane(work, host, *keys)
-    return lane, None if parts.template is None else signed_hash(parts.template)
+            lane = _new_lane(work, host, subtree, cluster)
+    return lane, None if template is None else signed_hash(template)
 
 
 def _new_lane(work: Work, host: HostInfo, subtree: str, cluster: str) -> int:

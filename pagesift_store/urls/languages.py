@@ -192,8 +192,6 @@ class SiteLanguages(Container[str]):
     def __init__(self, seen: Iterable[str] = (), declared: dict[str, str] | None = None) -> None:
         self._declared = {key.lower(): tag for key, tag in (declared or {}).items()}
         self._certain = frozenset(language_code(segment) for segment in seen if is_certain(segment))
-        # Asked for with every link, by the caches of `parts`.
-        self._hash = hash((self._certain, frozenset(self._declared.items())))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SiteLanguages):
@@ -201,7 +199,7 @@ class SiteLanguages(Container[str]):
         return self._certain == other._certain and self._declared == other._declared
 
     def __hash__(self) -> int:
-        return self._hash
+        return hash((self._certain, frozenset(self._declared.items())))
 
     def __contains__(self, segment: object) -> bool:
         if not isinstance(segment, str):

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from pagesift_store.urls.languages import DEFAULT_LANGUAGES, Languages
 from pagesift_store.urls.query import is_noise
+from pagesift_store.urls.reading import new_tuple
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -30,10 +31,12 @@ __all__ = [
 _SUBTREE_DEPTH = 2
 _LONG_SEGMENT = 12
 
-_DIGIT = re.compile("[0-9]")
+_DIGITS = re.compile("[0-9]+")
 # Digits of an escape (`%C3`) are not digits of the text.
-_DIGITS = re.compile(r"(?<!%)(?<!%[0-9A-Fa-f])[0-9]+")
+_DIGITS_AMONG_ESCAPES = re.compile(r"(?<!%)(?<!%[0-9A-Fa-f])[0-9]+")
 _BLANK_DIGITS = "#"
+_MARKS = re.compile("#+")
+_MARKING_DIGITS = bytes.maketrans(b"0123456789", b"#" * 10)
 _BLANK_SEGMENT = "{}"
 
 # Second-level labels under which countries register names. A label of two letters at the end is always a
@@ -91,13 +94,16 @@ def place(web: WebUrl, seed_hosts: Container[str], languages: Languages = DEFAUL
     """The three parts of a page in one go; arguments as for `subtree`."""
     host = bare_host(web.host)
     path, _, last = web.path.rpartition("/")
-    directory = _directory(path, languages)
-    below = directory.below if last else directory.itself
-    return Place(
-        f"{host}/{below}" if host in seed_hosts else host,
-        f"{host}/{directory.first}",
-        _template(host, path, directory.blanked, last, web.query),
-    )
+    names, blanked = _directory(path)
+    if names and names[0].lower() in languages:
+        names = names[1:]
+    part = host
+    if host in seed_hosts:
+        # Of a directory's own page, whose path ends with a slash, the last segment is the directory.
+        above = names[:_SUBTREE_DEPTH] if last else names[:-1][:_SUBTREE_DEPTH]
+        part = f"{host}/{'/'.join(above)}"
+    first = names[0] if names else ""
+    return new_tuple(Place, (part, f"{host}/{first}", _template(host, path, blanked, last, web.query)))
 
 
 def subtree(web: WebUrl, seed_hosts: Container[str], languages: Languages = DEFAULT_LANGUAGES) -> str:
@@ -112,12 +118,7 @@ def subtree(web: WebUrl, seed_hosts: Container[str], languages: Languages = DEFA
         For a host that is no seed's: the bare host. For a seed host: host, `/` and up to two parent directories,
         the last segment of the path always dropped.
     """
-    host = bare_host(web.host)
-    if host not in seed_hosts:
-        return host
-    path, _, last = web.path.rpartition("/")
-    directory = _directory(path, languages)
-    return f"{host}/{directory.below if last else directory.itself}"
+    return place(web, seed_hosts, languages).subtree
 
 
 def cluster(web: WebUrl, languages: Languages = DEFAULT_LANGUAGES) -> str:
@@ -129,7 +130,7 @@ def cluster(web: WebUrl, languages: Languages = DEFAULT_LANGUAGES) -> str:
         web: the URL.
         languages: as for `subtree`.
     """
-    return f"{bare_host(web.host)}/{_directory(web.path.rpartition('/')[0], languages).first}"
+    return place(web, (), languages).cluster
 
 
 def template(web: WebUrl) -> str | None:
@@ -143,12 +144,12 @@ def template(web: WebUrl) -> str | None:
         None when nothing was blanked and there is no query: such a template can hold one page only.
     """
     path, _, last = web.path.rpartition("/")
-    return _template(bare_host(web.host), path, _directory(path, DEFAULT_LANGUAGES).blanked, last, web.query)
+    return _template(bare_host(web.host), path, _directory(path)[1], last, web.query)
 
 
 def _template(host: str, path: str, blanked: str, last: str, query: str | None) -> str | None:
-    end = _blanked_segment(last) if _DIGIT.search(last) else last
     names = _names(query) if query else ""
+    end = _blanked_segment(last)
     if not names and end == last and blanked == path:
         return None
     return f"{host}{blanked}/{end}{names}"
@@ -161,43 +162,29 @@ def _names(query: str) -> str:
 
 def blank_digits(text: str) -> str:
     """A part of a URL with every run of digits as `#`; those of an escape (`%C3`) are none."""
-    return _DIGITS.sub(_BLANK_DIGITS, text)
+    return (_DIGITS_AMONG_ESCAPES if "%" in text else _DIGITS).sub(_BLANK_DIGITS, text)
 
 
 def _blanked_segment(segment: str) -> str:
-    blanked = blank_digits(segment)
+    if "%" in segment:
+        blanked = blank_digits(segment)
+        size = len(unquote(segment, errors="replace"))
+    else:  # by bytes, half the price of a regular expression
+        blanked = segment.encode().translate(_MARKING_DIGITS).decode()
+        size = len(segment)
     if blanked == segment:
         return segment
-    size = len(unquote(segment, errors="replace")) if "%" in segment else len(segment)
-    return _BLANK_SEGMENT if size >= _LONG_SEGMENT else blanked
-
-
-class _Directory(NamedTuple):
-    """What all pages of one directory share.
-
-    Attributes:
-        blanked: the path of the directory with numbers and ids blanked.
-        first: its first segment, for clusters.
-        below: its first segments, for the subtree of a page in it.
-        itself: the same for the directory's own page, whose last segment is dropped.
-    """
-
-    blanked: str
-    first: str
-    below: str
-    itself: str
+    return _BLANK_SEGMENT if size >= _LONG_SEGMENT else _MARKS.sub(_BLANK_DIGITS, blanked)
 
 
 # The links of one page lead to few directories, and the pages of a site to few more.
 @lru_cache(maxsize=8192)
-def _directory(path: str, languages: Languages) -> _Directory:
+def _directory(path: str) -> tuple[tuple[str, ...], str]:
+    """The segments of a directory's path, empty ones apart, and the path with numbers and ids blanked."""
     segments = path.split("/")
-    blanked = "/".join([_blanked_segment(segment) for segment in segments]) if _DIGIT.search(path) else path
-    names = [segment for segment in segments if segment]
-    if names and names[0].lower() in languages:
-        del names[0]
-    below, itself = names[:_SUBTREE_DEPTH], names[:-1][:_SUBTREE_DEPTH]
-    return _Directory(blanked, "".join(names[:1]), "/".join(below), "/".join(itself))
+    marked = path.encode().translate(_MARKING_DIGITS).decode()
+    blanked = path if marked == path else "/".join(map(_blanked_segment, segments))
+    return tuple(filter(None, segments)), blanked
 
 
 def _is_public_suffix(name: str) -> bool:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import ada_url
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pagesift_store.errors import InvalidUrl, Refusal
 from pagesift_store.urls.languages import SiteLanguages
@@ -20,6 +24,7 @@ from pagesift_store.urls.parts import (
     subtree,
     template,
 )
+from pagesift_store.urls.query import is_noise
 from pagesift_store.urls.reading import WebUrl, read
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "subtree.json").read_text("utf-8"))
@@ -155,3 +160,39 @@ def test_bare_and_site_host(host: str, bare: str, site: str) -> None:
 )
 def test_registered_domain(host: str, domain: str) -> None:
     assert registered_domain(host) == domain
+
+
+_SEGMENTS = [
+    "", "", "a", "B-c", "en", "EN", "it", "2024", "07", "node-7", "a-long-segment", "a-long-segment-8", "%C3%A9", "é1",
+    "%c3%a92024", "caf%C3%A9-of-2024", "%E7%A0%94%E7%A9%B61", "%%31", "a%2Fb9", "v2;x=1", "(8)", "~1",
+]  # fmt: skip
+_QUERIES = ["", "?", "?id=7", "?b=1&a=2&a", "?utm_source=x", "?utm_source=x&p", "?sid=1", "?&", "?=1"]
+
+
+def plain_template(web: WebUrl) -> str | None:
+    blanked = []
+    for segment in web.path.split("/"):
+        digits = re.sub(r"(?<!%)(?<!%[0-9A-Fa-f])[0-9]+", "#", segment)
+        is_long = len(unquote(segment, errors="replace")) >= 12
+        blanked.append("{}" if digits != segment and is_long else digits)
+    names = {
+        field.partition("=")[0] for field in (web.query or "").split("&") if field and not is_noise(field)
+    }
+    if "/".join(blanked) == web.path and not names:
+        return None
+    return f"{bare_host(web.host)}{'/'.join(blanked)}{'?' + '&'.join(sorted(names)) if names else ''}"
+
+
+@given(st.lists(st.sampled_from(_SEGMENTS), max_size=6), st.sampled_from(_QUERIES), st.booleans())
+def test_a_place_is_what_its_definition_says(segments: list[str], query: str, evidence: bool) -> None:
+    web = read(f"https://www.e.edu/{'/'.join(segments)}{query}")
+    languages = SiteLanguages(["en"] if evidence else [])
+    *directories, _ = web.path.split("/")
+    names = [name for name in directories if name]
+    if names and names[0].lower() in languages:
+        names = names[1:]
+    above = names[:-1] if web.path.endswith("/") else names
+    expected = ("/".join(["e.edu", *above[:2]]) if above else "e.edu/", f"e.edu/{names[0] if names else ''}")
+    assert place(web, {"e.edu"}, languages) == (*expected, plain_template(web))
+    assert place(web, (), languages) == ("e.edu", expected[1], template(web))
+    assert (subtree(web, {"e.edu"}, languages), cluster(web, languages)) == expected
