@@ -23,7 +23,7 @@ from collections.abc import Container, Iterable
 from functools import lru_cache
 from urllib.parse import unquote
 
-__all__ = ["DEFAULT_LANGUAGES", "Languages", "SiteLanguages", "is_certain", "language_code"]
+__all__ = ["DEFAULT_LANGUAGES", "LANGUAGE_WORDS", "Languages", "SiteLanguages", "is_certain", "language_code"]
 
 
 def _set(words: str) -> frozenset[str]:
@@ -146,6 +146,9 @@ _FOREIGN_NAMES = _code_by_word(
 _CODES = {code: code for code in _CERTAIN_CODES | _DOUBTFUL_CODES} | _CERTAIN_VARIANTS | _DOUBTFUL_VARIANTS
 _NAMES = _OWN_NAMES | _FOREIGN_NAMES
 _CERTAIN = _CERTAIN_CODES | _CERTAIN_VARIANTS.keys() | _OWN_NAMES.keys()
+LANGUAGE_WORDS = frozenset(word for name in (*_CODES, *_NAMES) for word in name.split("-"))
+"""Words, in lower case: every segment without escapes that `language_code` or `is_certain` knows has one of them."""
+
 # A region (`zh-cn`, `en_us`, `es-419`) or a script (`zh-hans`).
 _REGIONAL = re.compile(r"([a-z]{2,3})[-_]([a-z]{2}|[0-9]{3}|hans|hant|latn|cyrl)")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,14 +13,16 @@ from pagesift_store.urls.languages import DEFAULT_LANGUAGES, SiteLanguages, is_c
 from pagesift_store.urls.reading import WebUrl, read
 from pagesift_store.urls.shapes import (
     FURNITURE,
+    has_furniture_path,
     is_dated,
     is_furniture,
+    is_furniture_anchor,
     is_section,
     language_candidate,
     path_language,
     series,
 )
-from pagesift_store.urls.words import url_text
+from pagesift_store.urls.words import url_text, url_words
 
 
 def page(path: str) -> WebUrl:
@@ -241,3 +245,35 @@ def test_shapes_and_words_take_any_url(path: str, anchor: str) -> None:
     assert isinstance(is_furniture(web, anchor), bool)
     assert isinstance(is_section(web, anchor), bool)
     assert path_language(web) is None or is_certain(web.path.strip("/").partition("/")[0])
+
+
+_LABELS = st.one_of(
+    st.sampled_from(
+        ["", "News", "news-room", "about_us", "Über Events", "NEWS", "a b c d", "blog2", "2 blog"]
+    ),
+    st.sampled_from(["ſ tags", "\u212a tags", "rss\x1cx", "rss–x", "x²rss", "a b c d rss"]),
+    st.text(max_size=12),
+)
+
+
+@given(_LABELS, _LABELS, _LABELS)
+def test_furniture_is_what_its_definition_says(one: str, other: str, anchor: str) -> None:
+    def is_label(text: str) -> bool:
+        words = re.findall(r"[^\W_]+", text.lower())
+        return len(words) <= 4 and any(word in FURNITURE for word in words)
+
+    web = read(f"https://e.edu/{one}/{other}")
+    assert has_furniture_path(web) == any(is_label(segment) for segment in web.path.split("/"))
+    assert is_furniture_anchor(anchor) == is_label(anchor)
+
+
+@given(st.one_of(st.text(max_size=30), st.text("aBC7/-.%2é", max_size=30)))
+def test_the_words_of_a_url_are_those_of_its_text(path: str) -> None:
+    try:
+        web = read(f"https://e.edu/{path}")
+    except InvalidUrl:
+        return
+    text = url_text(web)
+    assert sorted(url_words(web)) == sorted(text.split(" "))
+    if "%" not in web.path:
+        assert ["e", "edu", *re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+", web.path)] == text.split(" ")
