@@ -67,7 +67,8 @@ def _one(
         raise InvalidValue(f"{item!r} is neither a text nor a FoundLink")
     if every is not None and found.revisit is None:
         found = replace(found, revisit=every)
-    check_revisit(found.revisit)
+    if found.revisit is not None:
+        check_revisit(found.revisit)
     given = found.score if found.score is not None else score
     if seed and given is None:
         given = SEED_SCORE

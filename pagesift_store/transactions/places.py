@@ -63,9 +63,12 @@ def own_row(work: Work, name: str) -> Any:
 
 def _read_lanes(work: Work, host: HostInfo) -> None:
     """All lanes of a host at once: they are few, and looking each up would cost a statement per link."""
-    for row in work.rows(sql.lanes_of_host(), the_host=host.id):
-        host.has(row)
-        work.memory.lanes += 1
+    rows = work.rows(sql.lanes_of_host(), the_host=host.id)
+    for lane, _, subtree_id, cluster_id, subtree, cluster in rows:
+        host.lane_ids[subtree, cluster] = lane
+        host.part_ids["subtree", subtree] = subtree_id
+        host.part_ids["cluster", cluster] = cluster_id
+    work.memory.lanes += len(rows)
 
 
 def note_language(work: Work, host: HostInfo, segment: str, declared: str | None = None) -> None:
