@@ -15,6 +15,7 @@ from pagesift_store.transactions.keys import found_on_repeats, key_of
 from pagesift_store.transactions.places import host_of_url, place_of, write_lanes
 from pagesift_store.transactions.signals import NO_SIGNAL, Signals, nearby_of, no_signal, scored
 from pagesift_store.urls.pipeline import key_hash
+from pagesift_store.urls.reading import new_tuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -66,10 +67,6 @@ class Offer(NamedTuple):
     parent_id: int | None = None
 
 
-# What the generated constructor does, without its detour through Python.
-_new = tuple.__new__
-
-
 def offer(
     work: Work,
     target: Target,
@@ -99,7 +96,7 @@ def offer(
         plain, key = key, memory.rewritten(web, key)
         if key != plain:
             digest, rewritten = key_hash(key), True
-    return _new(Offer, (web, key, rewritten, digest, found, carrier, depth, given, seed, parent_id))
+    return new_tuple(Offer, (web, key, rewritten, digest, found, carrier, depth, given, seed, parent_id))
 
 
 def check_score(value: Any, href: str = "") -> float:

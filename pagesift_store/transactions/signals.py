@@ -12,6 +12,7 @@ from pagesift_store.focus.score import score
 from pagesift_store.transactions.memory import UrlShape
 from pagesift_store.transactions.places import host_of_url, note_language
 from pagesift_store.urls.parts import bare_host
+from pagesift_store.urls.reading import new_tuple
 from pagesift_store.urls.shapes import (
     FURNITURE,
     edition_language,
@@ -85,10 +86,6 @@ _ANCHOR, _CONTEXT = attrgetter("anchor"), attrgetter("context")
 def nearby_of(terms: QueryTerms, links: Sequence[FoundLink]) -> Nearby:
     """The texts of some links, read together."""
     return Nearby(terms, [*map(_ANCHOR, links), *map(_CONTEXT, links)], FURNITURE)
-
-
-# What the generated constructor does, without its detour through Python.
-_new = tuple.__new__
 
 
 class Signals:
@@ -221,7 +218,7 @@ class Signals:
             and carrier.series == series(web),
         )
         phrase = features.phrase(anchor_hits) if anchor_hits else 0
-        return _new(
+        return new_tuple(
             Signal, (anchor_hits, shape.hits, context_hits, phrase, relevance, floor, factor, by_depth)
         )
 
@@ -232,7 +229,7 @@ class Signals:
         known = self._memory.shapes.get(web.url)
         url_hits = self._memory.terms.mask_of_words(url_words(web)) if known is None else known.hits
         phrase = features.phrase(anchor_hits) if anchor_hits else 0
-        return _new(Signal, (anchor_hits, url_hits, context_hits, phrase, relevance, 0.0, 1.0, by_depth))
+        return new_tuple(Signal, (anchor_hits, url_hits, context_hits, phrase, relevance, 0.0, 1.0, by_depth))
 
     def _shape(self, web: WebUrl) -> UrlShape:
         """What the URL alone says; navigation repeats its links on every page, so it is remembered."""
@@ -262,7 +259,7 @@ def scored(memory: Memory, signal: Any) -> float:
 
 def _kept(link: Any, relevance: float) -> Signal:
     """The signal that a link has, with another relevance of its carrier."""
-    return _new(
+    return new_tuple(
         Signal,
         (
             link.anchor_hits,
