@@ -314,6 +314,7 @@ class QueryTerms:
         lookup: folded word → signed mask of the terms it hits; for loops that read many words.
         hitting: folded words → those that hit a term, cheaper than one by one.
         has_runs: whether a term is a run of CJK.
+        has_numbers: whether a term is a number.
         remembered: short texts → their masks; bounded.
     """
 
@@ -323,6 +324,7 @@ class QueryTerms:
     lookup: Callable[[str], int] = field(repr=False, compare=False)
     hitting: Callable[[Iterable[str]], set[str]] = field(repr=False, compare=False)
     has_runs: bool
+    has_numbers: bool
     remembered: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -359,6 +361,7 @@ class QueryTerms:
             lookup=masks.__getitem__,
             hitting=masks.hitting,
             has_runs=any(map(_IN_RUN.match, by_stem)),
+            has_numbers=any(map(str.isdigit, by_stem)),
         )
 
     def __len__(self) -> int:
@@ -394,7 +397,10 @@ class QueryTerms:
         text = " ".join(written)
         if not text.isascii():
             return self.mask(text)
-        return reduce(or_, map(self.lookup, text.lower().split()), 0)
+        words: Iterable[str] = text.lower().split()
+        if not self.has_numbers:
+            words = filter(str.isalpha, words)  # words of URLs are letters or digits, and numbers have no end
+        return reduce(or_, map(self.lookup, words), 0)
 
     def word_mask(self, word: str) -> int:
         """Which term a single word hits.

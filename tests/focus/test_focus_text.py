@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from pagesift_store.focus import text as text_module
 from pagesift_store.focus.stopwords import STOP_WORDS
 from pagesift_store.focus.text import QueryTerms, fold, signed, unsigned, word_count, words
+from pagesift_store.urls.reading import read
+from pagesift_store.urls.words import url_words
 
 any_text = st.text(st.characters(), max_size=60)  # lone surrogates and NULs included
 
@@ -145,3 +147,13 @@ def test_signed_and_unsigned_are_inverse(mask: int) -> None:
     assert unsigned(signed(mask)) == mask
     assert -(2**63) <= signed(mask) < 2**63
     assert signed(signed(mask)) == signed(mask)
+
+
+@given(
+    st.sampled_from(("student visa", "visa 2024", "2024", "3d 42", "größe 7")),
+    st.text(st.sampled_from("visaVISAstudenDgrö2024743/-_.%"), max_size=40),
+)
+def test_a_url_hits_by_words_what_it_hits_by_text(query: str, path: str) -> None:
+    terms = QueryTerms.parse(query)
+    written = url_words(read(f"https://www.visa-2024.example/{path}"))
+    assert terms.mask_of_words(written) == terms.mask(" ".join(written))
