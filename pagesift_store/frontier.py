@@ -32,7 +32,7 @@ from pagesift_store.transactions import (
     watching,
 )
 from pagesift_store.transactions.memory import Memory, recall
-from pagesift_store.transactions.reported import Report
+from pagesift_store.transactions.reported import Report, check
 from pagesift_store.transactions.texts import clean
 from pagesift_store.transactions.work import Work
 from pagesift_store.waiting import Waiter
@@ -255,6 +255,7 @@ class Frontier:
             InvalidValue: a relevance outside 0 to 1, or a status outside 100 to 599.
             InvalidUrl: the page's URL is no http(s) URL.
         """
+        check(page)
         report = self._report(page)
         with self._writing() as work:
             return observing.observe(work, lease, report)
@@ -275,7 +276,10 @@ class Frontier:
         Raises:
             WrongStore, InvalidValue, InvalidUrl: as for `observe`; nothing of any page is stored.
         """
-        reports = [(lease, self._report(page)) for lease, page in fetched]
+        pages = list(fetched)
+        for _, page in pages:
+            check(page)
+        reports = [(lease, self._report(page)) for lease, page in pages]
         with self._writing() as work:
             return [observing.observe_or_lost(work, lease, report) for lease, report in reports]
 
@@ -611,7 +615,7 @@ class Frontier:
                 raise
 
     def _report(self, page: Page) -> Report:
-        """A page, checked and read before others have to wait for us."""
+        """A page, read before others have to wait for us."""
         memory = self._memory
         return Report(page, None if memory is None else memory.terms)
 

@@ -34,7 +34,8 @@ class Nearby:
         watched: other words to look for, in lower case.
 
     Attributes:
-        watched: whether one of these words may stand in a text; True as well where the texts are not all ASCII.
+        watched: whether one of these words may stand in a text; True as well where the texts are not all ASCII, or
+            long.
     """
 
     __slots__ = ("_may_hit", "_terms", "watched")
@@ -42,13 +43,14 @@ class Nearby:
     def __init__(
         self, terms: QueryTerms, texts: Sequence[str], watched: frozenset[str] = frozenset()
     ) -> None:
-        looked_at = texts
-        if texts and max(map(len, texts)) > MOST_CONTEXT:
+        looked_at, longest = texts, max(map(len, texts), default=0)
+        if longest > MOST_CONTEXT:
             looked_at = [text[:MOST_CONTEXT] for text in texts]
         # No word spans a line break, and folding joins nothing across one.
         folded = fold(spread("\n".join(looked_at)))
         words = tokeniser(folded)(folded)
-        self.watched = not folded.isascii() or not watched.isdisjoint(words)
+        # A long anchor is cut, and the cut may leave another word.
+        self.watched = longest > MOST_ANCHOR or not folded.isascii() or not watched.isdisjoint(words)
         self._terms = terms
         self._may_hit: set[str] = set()
         hitting = terms.hitting(words)
@@ -61,7 +63,8 @@ class Nearby:
 
     def anchor(self, text: str) -> int:
         """Signed 64-bit hit mask of an anchor."""
-        return self._terms.mask(text[:MOST_ANCHOR]) if text in self._may_hit else 0
+        may_hit = text in self._may_hit or len(text) > MOST_ANCHOR
+        return self._terms.mask(text[:MOST_ANCHOR]) if may_hit else 0
 
     def context(self, text: str, anchor: str) -> int:
         """Signed 64-bit hit mask of what stands around an anchor; see `focus.features.context_mask`.

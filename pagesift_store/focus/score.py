@@ -65,7 +65,7 @@ def score(
         link: has `anchor_hits`, `url_hits`, `context_hits` (masks), `parent_relevance`, `phrase`, `floor`,
             `factor` and `decay`, all as numbers or all as columns of the link table.
         weights: numbers, or bound parameters.
-        cover: the coverage of a mask by these weights: `coverage_by_bits`, or what gives the same.
+        cover: gives the coverage of a mask by these weights, as `coverage_by_bits` does.
         larger: the larger of two values; SQL has no portable one, so the statement brings its own.
     """
     anchor, url, context, parent, phrase = weights.features

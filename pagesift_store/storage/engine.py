@@ -167,6 +167,7 @@ class Database:
         self._lock = threading.RLock()
         self._writer: Connection | None = None
         self._writers = 0
+        self._within: sqlite3.Connection | None = None
         self._engine = self._new_engine()
         self._pid = os.getpid()
 
@@ -186,14 +187,20 @@ class Database:
                     self._writers += 1
                     self._file = _identity(self.path)
                 driver = _driver(self._writer)
-                is_within = driver.in_transaction  # then SQLite refuses this one, and the outer one goes on
+                outer = self._within
+                if driver.in_transaction and outer is not driver:
+                    driver.execute("ROLLBACK")  # an interrupt came between an error and the statement below
+                self._within = driver
                 try:
-                    driver.execute("BEGIN IMMEDIATE")
+                    driver.execute(
+                        "BEGIN IMMEDIATE"
+                    )  # within another one SQLite refuses it, and that one goes on
                     self._require_same_file()
                     yield self._writer
                     driver.execute("COMMIT")
                 finally:
-                    if driver.in_transaction and not is_within:
+                    self._within = outer
+                    if driver.in_transaction and outer is not driver:
                         driver.execute("ROLLBACK")
 
     @contextlib.contextmanager

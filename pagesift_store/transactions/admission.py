@@ -92,7 +92,7 @@ def offer(
         given = check_score(given)
     web, key, digest = target
     rewritten = False
-    if memory.rewrites:
+    if memory.rewrites:  # few crawls have any
         plain, key = key, memory.rewritten(web, key)
         if key != plain:
             digest, rewritten = key_hash(key), True

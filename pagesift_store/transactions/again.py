@@ -123,7 +123,7 @@ class Again:
         first = self._first()
         if first is not None:
             self._drop(first)
-        self._walk.visited(due.host_id, ready_at)
+        self._walk.revisited(due.host_id, due.cluster_id, ready_at)
         behind = self._runner.first(sql.behind(), the_lane=due.lane_id)
         if behind is not None and behind.due_at <= self._now:
             row = due.row._replace(again_id=behind.id, again_due=behind.due_at)

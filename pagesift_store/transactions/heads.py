@@ -110,8 +110,8 @@ class Walk:
     def _walk(self, statement: Select[Any], **more: Any) -> Iterator[Head]:
         """Heads as they are read; a lane whose head was leased meanwhile may be met again, and is passed over.
 
-        What is read late may show leases taken meanwhile, which are counted here as well. The first row of a host, or
-        of a cluster, cannot: nothing is leased of it before.
+        What is read late may show leases taken meanwhile. What a host or a cluster had is taken from its first row,
+        and only leases after that are counted here.
         """
         met: set[int] = set()
         self._met.append(met)
@@ -187,7 +187,7 @@ class Walk:
     def took(self, head: Head, successor: Any, ready_at: float) -> None:
         """A head was leased: its host is busier, and what stood behind it is the lane's head now."""
         self._took_better = self._took_better or not self._aside(head)
-        self.visited(head.host_id, ready_at)
+        self._visited(head.host_id, ready_at)
         subtree = self._rows[head.lane_id].subtree_id
         self._out[subtree] = self._out.get(subtree, 0) + 1
         self._scheduled[head.cluster_id] = self._scheduled.get(head.cluster_id, 0) + 1
@@ -204,8 +204,13 @@ class Walk:
         if self._proven is not None and is_proven(*head.cluster, *self._total, self._settings.delta):
             self._proven.replace(head, behind)
 
-    def visited(self, host_id: int, ready_at: float) -> None:
-        """A lease was taken of a host."""
+    def revisited(self, host_id: int, cluster_id: int, ready_at: float) -> None:
+        """A page that was due was leased."""
+        self._visited(host_id, ready_at)
+        if cluster_id in self._given:
+            self._scheduled[cluster_id] = self._scheduled.get(cluster_id, 0) + 1
+
+    def _visited(self, host_id: int, ready_at: float) -> None:
         self._taken[host_id] = self._taken.get(host_id, 0) + 1
         self._ready_at[host_id] = ready_at
 

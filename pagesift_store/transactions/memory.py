@@ -278,6 +278,7 @@ def recall(connection: Connection, version: tuple[int, int] = (0, 0), before: Me
     """
     runner = Runner(connection)
     row = runner.first(crawl_sql.read_crawl())
+    last = before
     if before is not None and before.version == OUTDATED:
         before = None
     if before is not None and (row.store_id, row.rules, row.settings) != (
@@ -287,7 +288,9 @@ def recall(connection: Connection, version: tuple[int, int] = (0, 0), before: Me
     ):
         before = None
     settings = Settings.from_json(row.settings) if before is None else before.settings
-    terms = QueryTerms.parse(row.query, settings.language) if before is None else before.terms
+    # Whoever has read texts with these terms before this transaction can go on with what was found.
+    same = last is not None and (last.crawl.query, last.settings.language) == (row.query, settings.language)
+    terms = last.terms if last is not None and same else QueryTerms.parse(row.query, settings.language)
     term_rows = [
         TermRow(t.df, t.occurrences, t.passages, t.evidence_pages, t.weight)
         for t in runner.rows(crawl_sql.read_terms())

@@ -77,8 +77,8 @@ class Outcome:
 
 def observe(work: Work, lease: Lease, report: Report) -> Observation:
     """The body of `Frontier.observe`."""
-    page, digest = report.page, report.digest
     row = accept(work, lease)
+    page, digest = report.page, report.digest
     before = failing.reported(work, row, lease, digest)
     if before is not None:
         return _repeated(row, before)

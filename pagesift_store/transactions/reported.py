@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -23,28 +24,33 @@ class Report:
     """A page as it was reported.
 
     Args:
-        page: the page.
+        page: the page; it has passed `check`.
         terms: the query, as far as it is known before the store is asked; None: it is not.
 
     Attributes:
         page: the page.
-        digest: 16 bytes that tell one outcome from another, to know a repeated report.
-
-    Raises:
-        InvalidValue: a status outside 100 to 599, a relevance outside 0 to 1, a score that is not finite.
     """
 
-    __slots__ = ("_main", "_nearby", "_terms", "digest", "page")
+    __slots__ = ("_digest", "_main", "_nearby", "_terms", "page")
 
     def __init__(self, page: Page, terms: QueryTerms | None = None) -> None:
-        check(page)
         self.page = page
-        self.digest = digest_of(page)
+        self._digest: bytes | None = None
         self._terms: QueryTerms | None = None
         self._main: MainText
         self._nearby: Nearby
-        if terms is not None and page.status < 400:
-            self._read(terms)
+        # What is no text is an error where it is needed: a lost lease, or a redirect loop, is told before it.
+        with suppress(TypeError, AttributeError):
+            self._digest = digest_of(page)
+            if terms is not None and page.status < 400:
+                self._read(terms)
+
+    @property
+    def digest(self) -> bytes:
+        """16 bytes that tell one outcome from another, to know a repeated report."""
+        if self._digest is None:
+            self._digest = digest_of(self.page)
+        return self._digest
 
     def main(self, terms: QueryTerms) -> MainText:
         """What the main text holds of a query."""

@@ -84,8 +84,12 @@ _ANCHOR, _CONTEXT = attrgetter("anchor"), attrgetter("context")
 
 
 def nearby_of(terms: QueryTerms, links: Sequence[FoundLink]) -> Nearby:
-    """The texts of some links, read together."""
-    return Nearby(terms, [*map(_ANCHOR, links), *map(_CONTEXT, links)], FURNITURE)
+    """The texts of some links, read together; what is no text hits nothing."""
+    texts = [*map(_ANCHOR, links), *map(_CONTEXT, links)]
+    try:
+        return Nearby(terms, texts, FURNITURE)
+    except TypeError:
+        return Nearby(terms, [text for text in texts if isinstance(text, str)], FURNITURE)
 
 
 class Signals:

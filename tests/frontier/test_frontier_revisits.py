@@ -123,6 +123,20 @@ def test_due_pages_and_new_links_take_turns(
     assert violations(store) == []
 
 
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_a_visit_counts_for_its_cluster_within_the_same_call(
+    frontier: Callable[..., Frontier], page: Callable[..., Page], clock: Any, at_once: int
+) -> None:
+    """The second lease of a call sees what the first one took, as a call of its own would."""
+    opened = frontier(revisit=True, revisit_share=1.0, cluster_cap=2, learn=False, scope="any")
+    opened.add([f"{SITE}/x/1.html"])
+    fetch_all(opened, page)
+    opened.add([FoundLink(f"{SITE}/x/2.html", score=2.0), FoundLink(f"{SITE}/y/1.html", score=1.9)])
+    clock.forward(90 * DAY)
+    leases = [lease for _ in range(2 // at_once) for lease in opened.lease(at_once)]
+    assert [lease.url.removeprefix(SITE) for lease in leases] == ["/x/1.html", "/y/1.html"]
+
+
 def test_turns_do_not_depend_on_restarts_nor_on_how_many_are_leased_at_once(
     frontier: Callable[..., Frontier], page: Callable[..., Page], clock: Any, tmp_path: Path
 ) -> None:

@@ -8,7 +8,7 @@ import signal
 import sqlite3
 import threading
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from racing import race
@@ -144,6 +144,15 @@ def test_a_transaction_inside_another_is_refused_and_the_outer_one_goes_on(
             assert connection.exec_driver_sql("SELECT links FROM crawl").scalar_one() == 7
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Ctrl-C raises, as in a shell: what runs in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_while_waiting_for_the_lock_leaves_it_free(
     frontier: Callable[..., Frontier], store: Path
 ) -> None:
@@ -167,6 +176,19 @@ def test_an_interrupt_while_waiting_for_the_lock_leaves_it_free(
         pass
     assert not opened.status().counts[LinkState.QUEUED]
     opened.add(["https://a.example/"])
+
+
+def test_a_transaction_that_an_interrupt_left_open_is_taken_back(
+    store: Path, frontier: Callable[..., Frontier]
+) -> None:
+    frontier().close()
+    with closing(Database(store)) as database:
+        with database.writing() as connection:
+            driver: Any = connection.connection.dbapi_connection
+        driver.execute("BEGIN IMMEDIATE")
+        driver.execute("UPDATE crawl SET links = 9")
+        with database.writing() as connection:
+            assert connection.exec_driver_sql("SELECT links FROM crawl").scalar_one() == 0
 
 
 def test_two_processes_take_turns_without_an_error(frontier: Callable[..., Frontier], store: Path) -> None:

@@ -1,11 +1,6 @@
-"""Statements that the driver runs itself: their values in order, their rows, and what the driver makes of values."""
+"""Statements that the driver runs itself: their values in order, and their rows."""
 
 from __future__ import annotations
-
-import sqlite3
-import subprocess
-import sys
-from contextlib import closing
 
 import pytest
 from sqlalchemy import bindparam, literal_column, select, update
@@ -45,22 +40,3 @@ def test_rows_are_named_tuples() -> None:
     assert (row.id, row.name) == (7, "a.example")
     assert row == (7, "a.example")
     assert row._replace(id=8)._asdict() == {"id": 8, "name": "a.example"}
-
-
-def test_the_driver_binds_what_it_is_given() -> None:
-    values = (None, True, False, b"\x00\xff", "text", 1.5, 2**62)
-    question = f"SELECT {', '.join('?' * len(values))}, {', '.join(['typeof(?)'] * len(values))}"
-    kinds = ("null", "integer", "integer", "blob", "text", "real", "integer")
-    with closing(sqlite3.connect(":memory:")) as connection:
-        assert connection.execute(question, values * 2).fetchone() == (*values, *kinds)
-
-
-def test_an_adapter_of_somebody_else_stays() -> None:
-    program = """
-import sqlite3
-sqlite3.register_adapter(bool, lambda value: "yes" if value else "no")
-import pagesift_store
-print(sqlite3.connect(":memory:").execute("SELECT ?, typeof(?)", (True, None)).fetchone())
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "('yes', 'null')"

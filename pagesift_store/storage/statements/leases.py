@@ -155,7 +155,7 @@ def behind() -> Select[Any]:
 
 @cache
 def take() -> Update:
-    """Mark one link leased and say all that its lease needs; parameters `the_id`, `owner_id`, `lease_expires`."""
+    """Mark one link leased and say all that its lease needs; parameters `the_id`, `owner`, `expires`."""
     return (
         update(link)
         .where(link.c.id == bindparam("the_id"), or_(QUEUED, WAITING))
