@@ -157,13 +157,14 @@ def admit(work: Work, offers: Iterable[Offer | Added], nearby: Nearby | None = N
 class _Link:
     """A link as it is in the store, or as it will be; the columns of `known_links`, then what only new ones need.
 
-    Flags are 0 or 1, as they are read: the driver takes ten times as long to bind a bool.
+    Flags are 0 or 1, as they are read, and the hash of a new link is a bytearray: the driver takes ten times as long
+    to bind a bool or bytes, for which it looks for an adapter.
     """
 
     id: int
     url: str
     key: str | None
-    key_hash: bytes
+    key_hash: bytes | bytearray
     n: int
     lane_id: int
     template: int | None
@@ -238,7 +239,7 @@ class _Batch:
         if not hashes:
             return
         # In order, so that the statement and what it touches are the same in every run.
-        for row in self._work.rows_in(sql.known_links, sql.HASHES, sorted(hashes)):
+        for row in self._work.rows_in(sql.known_links, sql.HASHES, list(map(bytearray, sorted(hashes)))):
             self._known.setdefault(row.key_hash, []).append(_Link(*row))
 
     def _find(self, item: Offer) -> _Link | None:
@@ -273,7 +274,7 @@ class _Batch:
             crawl.links,
             web.url,
             item.key if item.rewritten else None,
-            item.hash,
+            bytearray(item.hash),
             n,
             lane_id,
             template,

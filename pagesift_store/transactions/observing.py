@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pagesift_store.errors import InvalidUrl, LeaseLost, Refusal
 from pagesift_store.focus.analysis import Analysis, analyse
 from pagesift_store.focus.fingerprint import short_hash
-from pagesift_store.records import Added, FailKind, FoundLink, Lease, LinkState, Observation, Page
+from pagesift_store.records import Added, FailKind, Lease, LinkState, Observation, Page
 from pagesift_store.storage.statements import hosts as hosts_sql
 from pagesift_store.storage.statements import pages as pages_sql
 from pagesift_store.transactions import (
@@ -246,12 +246,7 @@ def _follow(work: Work, outcome: Outcome) -> Sequence[Added]:
         repeated=not outcome.repeat.first_seen,
         series=series(outcome.web) if outcome.analysis.evidence.hub and outcome.repeat.first_seen else None,
     )
-    depth = outcome.row.depth + 1
-    return admit(
-        work,
-        [_offered(work, link, base, outcome.web, carrier, depth, outcome.row.id) for link in page.links],
-        outcome.report.nearby(work.memory.terms),
-    )
+    return admit(work, _offers(work, outcome, base, carrier), outcome.report.nearby(work.memory.terms))
 
 
 def language_of(page: Page) -> str | None:
@@ -260,16 +255,20 @@ def language_of(page: Page) -> str | None:
     return code if code.isascii() and code.isalpha() and len(code) in (2, 3) else None
 
 
-def _offered(
-    work: Work, found: FoundLink, base: WebUrl, web: WebUrl, carrier: Carrier, depth: int, parent_id: int
-) -> Offer | Added:
-    try:
-        if found.nofollow and not work.settings.follow_nofollow:
-            raise InvalidUrl(found.href, Refusal.NOFOLLOW)
-        target = work.memory.rules.reach(found.href, base, page=web)
-        return offer(work, target, found, carrier, depth, given=found.score, parent_id=parent_id)
-    except InvalidUrl as error:
-        return rejected(work, found.href, error.reason)
+def _offers(work: Work, outcome: Outcome, base: WebUrl, carrier: Carrier) -> list[Offer | Added]:
+    """What becomes of each link before the store is asked: an offer, or its refusal."""
+    reach, follow = work.memory.rules.reach, work.settings.follow_nofollow
+    web, depth, parent_id = outcome.web, outcome.row.depth + 1, outcome.row.id
+    offers: list[Offer | Added] = []
+    for found in outcome.page.links:
+        try:
+            if found.nofollow and not follow:
+                raise InvalidUrl(found.href, Refusal.NOFOLLOW)
+            target = reach(found.href, base, page=web)
+            offers.append(offer(work, target, found, carrier, depth, given=found.score, parent_id=parent_id))
+        except InvalidUrl as error:
+            offers.append(rejected(work, found.href, error.reason))
+    return offers
 
 
 def _finish(work: Work, outcome: Outcome) -> tuple[LinkState, float | None]:
