@@ -117,6 +117,10 @@ class Heads:
             self._has_read = True
         return self._following
 
+    def add(self, head: Head) -> None:
+        """Take in a head that the source does not give."""
+        insort(self._seen, head, key=Head.place)
+
     def replace(self, head: Head, successor: Head | None) -> None:
         """Take out a head, if it was met here; what stood behind it in its lane, if anything, takes its own place.
 
@@ -127,7 +131,7 @@ class Heads:
         elif head in self._seen:
             self._seen.remove(head)
         if successor is not None:
-            insort(self._seen, successor, key=Head.place)
+            self.add(successor)
 
 
 def set_aside(head: Head, total: Harvest, delta: float) -> bool:

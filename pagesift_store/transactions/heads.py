@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pagesift_store.focus.harvest import is_proven
+from pagesift_store.focus.harvest import is_dry, is_proven
 from pagesift_store.focus.order import Harvest, Head, Heads, choose, set_aside
 from pagesift_store.storage.prepared import listed
 from pagesift_store.storage.statements import leases as sql
@@ -85,7 +85,9 @@ class Walk:
         self._met: list[set[int]] = []
         self._took_better = False
         self._streams: list[Stream] = []
-        self._heads = Heads(self._walk(sql.walk_heads()))
+        self._dry: list[Any] = []
+        self._verdicts: dict[tuple[int, int], bool] = {}
+        self._heads = Heads(self._worthwhile())
         self._proven: Heads | None = None
         self._clusters: set[int] | None = None
 
@@ -107,8 +109,8 @@ class Walk:
         self._streams.append(stream)
         return stream
 
-    def _walk(self, statement: Select[Any], **more: Any) -> Iterator[Head]:
-        """Heads as they are read; a lane whose head was leased meanwhile may be met again, and is passed over.
+    def _walk(self, statement: Select[Any], **more: Any) -> Iterator[Any]:
+        """Rows as they are read; a lane whose head was leased meanwhile may be met again, and is passed over.
 
         What is read late may show leases taken meanwhile. What a host or a cluster had is taken from its first row,
         and only leases after that are counted here.
@@ -120,12 +122,42 @@ class Walk:
                 met.add(row.lane_id)
                 self._rows[row.lane_id] = row
                 self._in_flight.setdefault(row.host_id, row.in_flight)
-                scheduled = self._given.setdefault(row.cluster_id, row.cluster_scheduled)
-                yield _head(row, scheduled)
+                self._given.setdefault(row.cluster_id, row.cluster_scheduled)
+                yield row
+
+    def _head(self, row: Any) -> Head:
+        return _head(row, self._given[row.cluster_id])
+
+    def _worthwhile(self) -> Iterator[Head]:
+        """All heads but those of dry subtrees, which are kept until there is nothing else.
+
+        A long crawl leaves many of them behind, and every lease passes those that stand above the best.
+        """
+        for row in self._walk(sql.walk_heads()):
+            if self._is_dry(row.subtree_pages, row.subtree_hits):
+                self._dry.append(row)
+            else:
+                yield self._head(row)
+
+    def _is_dry(self, pages: int, hits: int) -> bool:
+        verdict = self._verdicts.get((pages, hits))
+        if verdict is None:
+            verdict = is_dry(pages, hits, *self._total, self._settings.delta)
+            self._verdicts[pages, hits] = verdict
+        return verdict
+
+    def _last_resort(self) -> bool:
+        """Whether heads set aside may be leased; then those of dry subtrees, all of which were met, join the others."""
+        if not self._nothing_better():
+            return False
+        for row in self._dry:
+            self._heads.add(self._head(row))
+        self._dry.clear()
+        return True
 
     def _in_clusters(self, clusters: list[int]) -> Iterator[Head]:
         statement, parameters = listed(sql.heads_of_clusters, sql.CLUSTERS, clusters)
-        return self._walk(statement, **parameters)
+        return map(self._head, self._walk(statement, **parameters))
 
     def _proven_heads(self) -> Iterable[Head]:
         """The heads whose clusters are proven."""
@@ -149,7 +181,7 @@ class Walk:
             cluster_cap=self._settings.cluster_cap,
             delta=self._settings.delta,
             scheduled=lambda head: head.scheduled + self._scheduled.get(head.cluster_id, 0),
-            last_resort=self._nothing_better,
+            last_resort=self._last_resort,
             lenient=self._settings.focus == "full",
         )
 

@@ -81,6 +81,32 @@ def test_n_at_once_are_the_n_one_by_one(
     assert apart.lease(1) == []
 
 
+@pytest.mark.parametrize("at_once", [1, 2, 9])
+def test_dry_hosts_come_last_however_high_they_stand(
+    frontier: Callable[..., Frontier], page: Callable[..., Page], at_once: int
+) -> None:
+    """Nor while a better page is out, for it may bring better links."""
+    opened = frontier(scope="any", max_in_flight=30, default_delay=0.0)
+    for host, hit in (("good", True), ("dry", False), ("arid", False)):
+        opened.add([FoundLink(f"https://{host}.example/{i}", score=9.0) for i in range(20)])
+        for lease in opened.lease(20):
+            opened.observe(lease, page(lease, relevance=float(hit), new=hit))
+    queued = {"dry": (9.0, 7.0), "arid": (8.0, 6.0), "good": (1.0, 0.5)}
+    for host, scores in queued.items():
+        opened.add([FoundLink(f"https://{host}.example/x{s}", score=s) for s in scores])
+
+    def leased() -> list[float]:
+        found = []
+        while leases := opened.lease(at_once):
+            found += leases
+        for lease in found:
+            opened.observe(lease, page(lease))
+        return [lease.score for lease in found]
+
+    assert leased() == [1.0, 0.5]
+    assert leased() == [9.0, 8.0, 7.0, 6.0]
+
+
 def test_an_empty_query_means_the_order_of_discovery(
     frontier: Callable[..., Frontier], page: Callable[..., Page]
 ) -> None:
