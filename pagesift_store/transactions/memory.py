@@ -205,6 +205,12 @@ class Memory:
         self.forget_hosts()
         self.crawl.rules += 1
 
+    def has_rules_of(self, crawl: Any) -> bool:
+        """Whether the rules and settings remembered are those of a row of `crawl`."""
+        own = self.crawl
+        same = (own.store_id, own.rules, own.settings) == (crawl.store_id, crawl.rules, crawl.settings)
+        return same and self.version != OUTDATED
+
     def taken_over(self) -> dict[str, Any]:
         """What another memory of the same rules has as well."""
         return {
@@ -278,15 +284,7 @@ def recall(connection: Connection, version: tuple[int, int] = (0, 0), before: Me
     """
     runner = Runner(connection)
     row = runner.first(crawl_sql.read_crawl())
-    last = before
-    if before is not None and before.version == OUTDATED:
-        before = None
-    if before is not None and (row.store_id, row.rules, row.settings) != (
-        before.crawl.store_id,
-        before.crawl.rules,
-        before.crawl.settings,
-    ):
-        before = None
+    last, before = before, before if before is not None and before.has_rules_of(row) else None
     settings = Settings.from_json(row.settings) if before is None else before.settings
     # Whoever has read texts with these terms before this transaction can go on with what was found.
     same = last is not None and (last.crawl.query, last.settings.language) == (row.query, settings.language)
