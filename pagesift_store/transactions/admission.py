@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pagesift_store.errors import InvalidUrl, InvalidValue, Refusal
@@ -33,6 +34,8 @@ BATCH = 500
 LARGEST = 1.7e308
 """Of a given score, either way: what the store takes for finite (`storage.tables.FINITE`)."""
 
+_rare_of = attrgetter(*sql.RARE)
+_NOTHING_RARE = (None,) * len(sql.RARE)
 _QUEUED = LinkState.QUEUED.value
 _UNFINISHED = frozenset({LinkState.QUEUED, LinkState.LEASED, LinkState.WAITING})
 
@@ -330,10 +333,8 @@ class _Batch:
     def _write(self) -> None:
         work = self._work
         write_lanes(work)
-        rare = [link for link in self._new if link.key is not None or link.revisit is not None]
-        plain = (
-            [link for link in self._new if link.key is None and link.revisit is None] if rare else self._new
-        )
+        rare = [link for link in self._new if _rare_of(link) != _NOTHING_RARE]
+        plain = [link for link in self._new if _rare_of(link) == _NOTHING_RARE] if rare else self._new
         work.run_all(sql.add_plain_links(), plain)
         work.run_all(sql.add_links(), rare)
         work.moved(None, LinkState.QUEUED, len(self._new))

@@ -190,8 +190,6 @@ class Memory:
 
         One URL in fifty, always the same ones, keeps its own key: it is fetched as found and so audits the rules.
         """
-        if not self.rewrites:
-            return key
         rules = self.rewrites.get(bare_host(web.host))
         if rules is None:
             return key
