@@ -34,8 +34,8 @@ def main(revision: str) -> None:
         with opened:
             filled.fill(opened)
         with closing(sqlite3.connect(path)) as connection:
-            # What an older release left behind, and the next revision puts right.
-            connection.execute("UPDATE page SET duplicate_of = 9999 WHERE id = 2")
+            if revision == "0001":  # what that release left behind, and the next revision puts right
+                connection.execute("UPDATE page SET duplicate_of = 9999 WHERE id = 2")
             connection.execute("UPDATE crawl SET store_id = '0123456789abcdef'")
             lines = list(connection.iterdump())
     STORES.mkdir(exist_ok=True)
