@@ -13,7 +13,7 @@ from pagesift_store.focus.harvest import is_dry, is_proven
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["LANE_WEIGHT", "Harvest", "Head", "Heads", "Yield", "choose", "lift", "set_aside"]
+__all__ = ["LANE_WEIGHT", "Harvest", "Head", "Heads", "Tier", "Yield", "choose", "lift", "set_aside"]
 
 
 LANE_WEIGHT = 1.0
@@ -134,51 +134,65 @@ class Heads:
             self.add(successor)
 
 
+class Tier(NamedTuple):
+    """Heads to choose among, each kind in the order of `Head.place`, to be iterated as often as one likes.
+
+    Attributes:
+        heads: all of them; there may be others between them that belong to the other tier.
+        unspent: those of them that may go first where a better one has to give way; those whose clusters have had their
+            leases without a hit can be left out.
+    """
+
+    heads: Iterable[Head]
+    unspent: Iterable[Head]
+
+
 def set_aside(head: Head, total: Harvest, delta: float) -> bool:
     """Whether a head comes only when there is no other: its template is demoted, or its subtree is dry."""
     return head.demoted or is_dry(head.subtree.pages, head.subtree.hits, total.pages, total.hits, delta)
 
 
 def choose(
-    heads: Iterable[Head],
+    tier: Tier,
     proven_heads: Callable[[], Iterable[Head]],
     *,
     total: Harvest,
     cluster_cap: int,
     delta: float,
     scheduled: Callable[[Head], int] = lambda head: head.scheduled,
-    last_resort: Callable[[], bool] = lambda: True,
+    last_resort: Callable[[], Tier | None] = lambda: None,
     lenient: bool = False,
 ) -> Head | None:
     """The head to lease next.
 
     Heads of dry subtrees and demoted templates are set aside: one of them is chosen only when there is no other
-    and `last_resort` says that none is about to come. Among those that count, the best wins, unless its cluster is
-    not proven and
+    and `last_resort` gives them, because none is about to come. Among those that count, the best wins, unless its
+    cluster is not proven and
 
     - a proven cluster has a head of at least half its rank: the best such goes first; or
     - its cluster has been given `cluster_cap` leases or more: then the best head of at least half its rank whose
       cluster is proven or below its cap goes first. If there is none, the best stands.
 
     Args:
-        heads: heads of hosts that may be visited now, in the order of `Head.place`; may be iterated twice.
+        tier: heads of hosts that may be visited now; of those that are set aside, all or some may be among them.
         proven_heads: gives those of them whose clusters are proven, in the same order. Proven clusters are few,
             and without this every head of half the best rank would have to be looked at to find them.
         total: pages and hits of the whole crawl, which both kinds of part add up to.
         cluster_cap: leases after which a cluster that is not proven gives way; 1 or more.
         delta: error level of dryness and proof.
         scheduled: leases given in a head's cluster, where the caller knows better than the head.
-        last_resort: whether heads set aside may be chosen; asked only when there are no others.
+        last_resort: gives the tier that has all heads that are set aside; None when they may not be chosen. Asked only
+            when there are no others.
         lenient: a hit stands for proof: no cluster with a hit gives way, and none has to give way to a proven one.
 
     Returns:
         The head, or None when there is none to choose.
     """
     for aside in (False, True):
-        if aside and not last_resort():
+        found = last_resort() if aside else tier
+        if found is None:
             return None
-        among = (head for head in heads if set_aside(head, total, delta) is aside)
-        best = next(among, None)
+        best = next(_among(found.heads, aside, total, delta), None)
         if best is None:
             continue
         if (best.cluster.hits > 0) if lenient else _proven(best, total, delta):
@@ -190,9 +204,19 @@ def choose(
                     return head
                 break
         if scheduled(best) >= cluster_cap:
-            return _below_cap(best, among, cluster_cap, scheduled, lenient=lenient)
+            others = _among(found.unspent, aside, total, delta)
+            return _below_cap(best, others, cluster_cap, scheduled, lenient=lenient)
         return best
     return None
+
+
+def _among(heads: Iterable[Head], aside: bool, total: Harvest, delta: float) -> Iterator[Head]:
+    """The heads that are set aside, or those that are not; behind the first demoted one all are."""
+    for head in heads:
+        if head.demoted and not aside:
+            return
+        if set_aside(head, total, delta) is aside:
+            yield head
 
 
 def _proven(head: Head, total: Harvest, delta: float) -> bool:
@@ -201,14 +225,14 @@ def _proven(head: Head, total: Harvest, delta: float) -> bool:
 
 def _below_cap(
     best: Head,
-    following: Iterator[Head],
+    others: Iterator[Head],
     cluster_cap: int,
     scheduled: Callable[[Head], int],
     *,
     lenient: bool,
 ) -> Head:
     """The best head of at least half the rank whose cluster may still be given leases; else the best itself."""
-    for head in following:
+    for head in others:
         if head.rank < best.rank / 2 or head.demoted != best.demoted:
             break
         if scheduled(head) < cluster_cap or (lenient and head.cluster.hits > 0):

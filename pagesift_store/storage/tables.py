@@ -186,12 +186,17 @@ part = Table(
     _count("hits", "of these, hits"),
     _count("fetched", "of a subtree: links whose page was fetched"),
     _count("scheduled", "leases given, those that came back not counted"),
+    _flag("dry", "a subtree that was dry when it was last looked at; some that are dry were not met yet"),
     CheckConstraint("kind IN ('subtree', 'cluster')", name="kind"),
     UniqueConstraint("kind", "key"),
 )
 
 _FRUITFUL = part.c.hits > literal_column("0")
 Index("ix_part_fruitful", part.c.kind, part.c.hits, sqlite_where=_FRUITFUL, postgresql_where=_FRUITFUL)
+
+DRY = part.c.dry == literal_column("true")
+"""Subtrees known to be dry."""
+Index("ix_part_dry", part.c.hits, part.c.pages, sqlite_where=DRY, postgresql_where=DRY)
 
 lane = Table(
     "lane",
@@ -210,6 +215,8 @@ lane = Table(
     _flag("shut", "its host or subtree has all the pages that a limit allows: nothing new is leased of it"),
     Column("again_id", ID, nullable=True, comment="its fetched page that is to be visited first"),
     _real("again_due", nullable=True, comment="when that is due"),
+    _flag("dry", "its subtree is known to be dry: its links come last"),
+    _flag("spent", "its cluster has been given `cluster_cap` leases without a hit: it gives way"),
     UniqueConstraint("host_id", "subtree_id", "cluster_id"),
 )
 HAS_HEAD = lane.c.head_id.is_not(None) & (lane.c.shut == literal_column("false"))
@@ -217,6 +224,8 @@ HAS_HEAD = lane.c.head_id.is_not(None) & (lane.c.shut == literal_column("false")
 
 Index(
     "ix_lane_order",
+    lane.c.dry,
+    lane.c.spent,
     lane.c.head_demoted,
     lane.c.head_rank.desc(),
     lane.c.head_id,

@@ -21,7 +21,7 @@ from pagesift_store.storage import schema, tables
 from pagesift_store.storage.statements import checks as sql
 from pagesift_store.storage.statements import lanes as lanes_sql
 from pagesift_store.storage.statements import links as links_sql
-from pagesift_store.transactions import counting, limits, moves
+from pagesift_store.transactions import aside, counting, limits, moves
 from pagesift_store.transactions.keys import key_of
 from pagesift_store.transactions.memory import Memory, recall
 from pagesift_store.transactions.merging import UNFINISHED
@@ -213,10 +213,15 @@ def _heads(work: Work) -> Iterator[Finding]:
             fault=Fault.HEAD, where=f"lane {row.id}", message=f"it is {is_shut}, where {limit} reached"
         )
 
+    for row in aside.unsettled(work):
+        message = "it is marked dry or spent where its parts are not, or not where they are"
+        yield Finding(fault=Fault.HEAD, where=f"lane {row.id}", message=message)
+
 
 def _find_heads(work: Work) -> None:
     work.run_many(lanes_sql.refresh_head(), [{"the_lane": row.id} for row in work.rows(sql.wrong_heads())])
     limits.settle(work)
+    aside.settle(work)
 
 
 def _scores(work: Work) -> Iterator[Finding]:

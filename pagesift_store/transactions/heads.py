@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from heapq import merge
 from typing import TYPE_CHECKING, Any
 
 from pagesift_store.focus.harvest import is_dry, is_proven
-from pagesift_store.focus.order import Harvest, Head, Heads, choose, set_aside
+from pagesift_store.focus.order import Harvest, Head, Heads, Tier, choose, set_aside
 from pagesift_store.storage.prepared import listed
 from pagesift_store.storage.statements import leases as sql
 from pagesift_store.storage.statements import links as links_sql
+from pagesift_store.transactions.aside import read_dry
 from pagesift_store.transactions.limits import Caps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from sqlalchemy import Select
 
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 SOON = 60.0
 """Seconds: heads set aside wait for anything better that is due within them."""
 
+
+_MARKS = ((0, 0), (0, 1), (1, 0), (1, 1))
+"""What lanes are marked with: (dry, spent)."""
 
 MANY = 64
 """Proven clusters up to which their heads are asked for by name."""
@@ -57,6 +62,11 @@ class Walk:
         now: the moment.
         caps: limits on pages. None: those of the settings.
         fruitful: gives the clusters with a hit, by their harvest. None: as stored.
+        reviewed: whether all subtrees that are marked dry are so now; else those that are not are found here.
+
+    Attributes:
+        dry: subtrees that were found dry and are not marked.
+        spent: clusters that leases of this call have spent.
     """
 
     def __init__(
@@ -68,7 +78,10 @@ class Walk:
         caps: Caps | None = None,
         *,
         fruitful: Callable[[], Fruitful] | None = None,
+        reviewed: bool = False,
     ) -> None:
+        self.dry: set[int] = set()
+        self.spent: set[int] = set()
         self._fruitful = fruitful
         self._runner = runner
         self._caps = caps or Caps.of(settings)
@@ -85,9 +98,12 @@ class Walk:
         self._met: list[set[int]] = []
         self._took_better = False
         self._streams: list[Stream] = []
-        self._dry: list[Any] = []
+        self._kept: list[Any] = []
         self._verdicts: dict[tuple[int, int], bool] = {}
-        self._heads = Heads(self._worthwhile())
+        all_dry = reviewed or all(self._is_dry(*harvest) for harvest in read_dry(runner))
+        self._marks = _MARKS[:2] if all_dry else _MARKS
+        self._heads = {marks: Heads(self._worthwhile(*marks)) for marks in self._marks}
+        self._is_last = False
         self._proven: Heads | None = None
         self._clusters: set[int] | None = None
 
@@ -128,16 +144,21 @@ class Walk:
     def _head(self, row: Any) -> Head:
         return _head(row, self._given[row.cluster_id])
 
-    def _worthwhile(self) -> Iterator[Head]:
-        """All heads but those of dry subtrees, which are kept until there is nothing else.
-
-        A long crawl leaves many of them behind, and every lease passes those that stand above the best.
-        """
-        for row in self._walk(sql.walk_heads()):
+    def _worthwhile(self, dry: int, spent: int) -> Iterator[Head]:
+        """The heads of lanes with these marks; those of dry subtrees are kept until there is nothing else."""
+        for row in self._walk(sql.walk_heads(), dry=dry, spent=spent):
             if self._is_dry(row.subtree_pages, row.subtree_hits):
-                self._dry.append(row)
-            else:
-                yield self._head(row)
+                if not row.dry:
+                    self.dry.add(row.subtree_id)
+                if not self._is_last:
+                    self._kept.append(row)
+                    continue
+            yield self._head(row)
+
+    def _tier(self, marks: Iterable[tuple[int, int]]) -> Tier:
+        every = [(spent, self._heads[dry, spent]) for dry, spent in marks]
+        unspent = [heads for spent, heads in every if not spent]
+        return Tier(_Filtered([heads for _, heads in every], self._open), _Filtered(unspent, self._open))
 
     def _is_dry(self, pages: int, hits: int) -> bool:
         verdict = self._verdicts.get((pages, hits))
@@ -146,14 +167,18 @@ class Walk:
             self._verdicts[pages, hits] = verdict
         return verdict
 
-    def _last_resort(self) -> bool:
-        """Whether heads set aside may be leased; then those of dry subtrees, all of which were met, join the others."""
+    def _last_resort(self) -> Tier | None:
+        """All heads, those that are set aside among them; None while something better is about to come."""
         if not self._nothing_better():
-            return False
-        for row in self._dry:
-            self._heads.add(self._head(row))
-        self._dry.clear()
-        return True
+            return None
+        self._is_last = True
+        for row in self._kept:
+            self._heads[row.dry, row.spent].add(self._head(row))
+        self._kept.clear()
+        for marks in _MARKS:
+            if marks not in self._heads:
+                self._heads[marks] = Heads(self._worthwhile(*marks))
+        return self._tier(_MARKS)
 
     def _in_clusters(self, clusters: list[int]) -> Iterator[Head]:
         statement, parameters = listed(sql.heads_of_clusters, sql.CLUSTERS, clusters)
@@ -167,15 +192,17 @@ class Walk:
         clusters = self._clusters
         if len(clusters) > MANY:
             # Among so many, the best is soon met on the way down.
-            return _Filtered(self._heads, lambda head: head.cluster_id in clusters and self._open(head))
+            return _Filtered(
+                self._heads.values(), lambda head: head.cluster_id in clusters and self._open(head)
+            )
         if self._proven is None:
             self._proven = Heads(self._in_clusters(sorted(clusters)) if clusters else ())
-        return _Filtered(self._proven, self._open)
+        return _Filtered([self._proven], self._open)
 
     def next(self) -> Head | None:
         """The head to lease next; None when nothing may be leased now."""
         return choose(
-            _Filtered(self._heads, self._open),
+            self._tier(self._marks),
             self._proven_heads,
             total=self._total,
             cluster_cap=self._settings.cluster_cap,
@@ -206,7 +233,9 @@ class Walk:
         due = self._runner.first(links_sql.next_due())
         if due is not None and due.due_at <= self._now + SOON:
             return False
-        coming = (self._read(sql.leased_heads()), self._read(sql.resting_heads(), soon=self._now + SOON))
+        coming = [self._read(sql.leased_heads())]
+        for dry, spent in self._marks:
+            coming.append(self._read(sql.resting_heads(), dry=dry, spent=spent, soon=self._now + SOON))
         return not any(not self._aside(_head(row, row.cluster_scheduled)) for rows in coming for row in rows)
 
     def _aside(self, head: Head) -> bool:
@@ -220,8 +249,8 @@ class Walk:
         """A head was leased: its host is busier, and what stood behind it is the lane's head now."""
         self._took_better = self._took_better or not self._aside(head)
         self._visited(head.host_id, ready_at)
-        subtree = self._rows[head.lane_id].subtree_id
-        self._out[subtree] = self._out.get(subtree, 0) + 1
+        row = self._rows[head.lane_id]
+        self._out[row.subtree_id] = self._out.get(row.subtree_id, 0) + 1
         self._scheduled[head.cluster_id] = self._scheduled.get(head.cluster_id, 0) + 1
         for met in self._met:
             met.add(head.lane_id)
@@ -229,10 +258,10 @@ class Walk:
         if successor is not None:
             behind = head._replace(
                 demoted=bool(successor.demoted),
-                rank=successor.score + self._rows[head.lane_id].lift,
+                rank=successor.score + row.lift,
                 link_id=successor.id,
             )
-        self._heads.replace(head, behind)
+        self._heads[row.dry, row.spent].replace(head, behind)
         if self._proven is not None and is_proven(*head.cluster, *self._total, self._settings.delta):
             self._proven.replace(head, behind)
 
@@ -248,14 +277,14 @@ class Walk:
 
 
 class _Filtered:
-    """The heads that pass a test, as often as somebody iterates."""
+    """The heads that pass a test, best first, as often as somebody iterates."""
 
-    def __init__(self, heads: Heads, test: Callable[[Head], bool]) -> None:
-        self._heads = heads
+    def __init__(self, sources: Collection[Heads], test: Callable[[Head], bool]) -> None:
+        self._sources = sources
         self._test = test
 
     def __iter__(self) -> Iterator[Head]:
-        return filter(self._test, self._heads)
+        return filter(self._test, merge(*self._sources, key=Head.place))
 
 
 def _head(row: Any, scheduled: int) -> Head:

@@ -9,7 +9,7 @@ from pagesift_store.focus.relevance import EVIDENCE_FROM, IRRELEVANT_BELOW, Site
 from pagesift_store.focus.stop import PageFacts, is_hit
 from pagesift_store.storage.statements import lanes as lanes_sql
 from pagesift_store.storage.statements import pages as pages_sql
-from pagesift_store.transactions import ending
+from pagesift_store.transactions import aside, ending
 from pagesift_store.transactions.learned import save_model, save_pairs, save_terms
 from pagesift_store.transactions.scoring import drifted, rescore
 
@@ -134,6 +134,10 @@ def _count(work: Work, outcome: Outcome, new_tokens: int) -> None:
         [{"the_part": part, "hit": int(outcome.hit)} for part in (row.subtree_id, row.cluster_id)],
     )
     before = Harvest(row.cluster_pages, row.cluster_hits)
+    if outcome.hit and not before.hits:
+        aside.mark_spent(work, [row.cluster_id], spent=False)
+    if outcome.hit and row.dry:
+        work.memory.dry = None
     work.memory.harvested(row.cluster_id, before, Harvest(before.pages + 1, before.hits + int(outcome.hit)))
     lifted = lift(
         Yield(row.lane_pages + 1, row.lane_relevance + outcome.relevance),

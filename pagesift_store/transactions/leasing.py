@@ -13,7 +13,7 @@ from pagesift_store.records import Lease, LinkState
 from pagesift_store.storage.statements import lanes as lanes_sql
 from pagesift_store.storage.statements import leases as sql
 from pagesift_store.storage.statements import links as links_sql
-from pagesift_store.transactions import ending, moves
+from pagesift_store.transactions import aside, ending, moves
 from pagesift_store.transactions.again import Again, Due
 from pagesift_store.transactions.heads import Fruitful, Walk, read_fruitful
 from pagesift_store.transactions.keys import key_of
@@ -29,6 +29,7 @@ def lease(work: Work, n: int, ttl: float, owner_id: int) -> list[Lease]:
     moves.wake_due(work)
     leases: list[Lease] = []
     if (work.crawl.queued or work.crawl.waiting) and ending.obeyed(work.memory, work.now) is None:
+        aside.review(work)
         with (
             closing(_walk(work)) as heads,
             closing(Again(work, work.settings, work.now, heads, waiting=bool(work.crawl.waiting))) as again,
@@ -37,6 +38,9 @@ def lease(work: Work, n: int, ttl: float, owner_id: int) -> list[Lease]:
             while len(leases) < n and (found := _next(work, heads, again, room)) is not None:
                 leases.append(_take(work, found, heads, ttl, owner_id, more=len(leases) + 1 < n))
                 room -= isinstance(found, Head)
+        # Not before: a lane that is marked while it is walked over could be met twice.
+        aside.mark_dry(work, heads.dry)
+        aside.mark_spent(work, heads.spent)
     if not leases:
         _remember_end(work)
     return leases
@@ -48,7 +52,7 @@ def _walk(work: Work) -> Walk:
             work.memory.fruitful = read_fruitful(work)
         return work.memory.fruitful
 
-    return Walk(work, work.settings, work.total, work.now, fruitful=fruitful)
+    return Walk(work, work.settings, work.total, work.now, fruitful=fruitful, reviewed=True)
 
 
 def _next(work: Work, heads: Walk, again: Again, room: int) -> Head | Due | None:
@@ -77,7 +81,8 @@ def _take(work: Work, found: Head | Due, walk: Walk, ttl: float, owner_id: int, 
     row = work.first(sql.take(), the_id=found.link_id, owner=owner_id, expires=expires)
     delay = walk.delay(found) if isinstance(found, Head) else found.delay
     work.run(lanes_sql.occupy(), the_host=found.host_id, ready_at=work.now + delay)
-    work.run(lanes_sql.schedule(), the_part=found.cluster_id, step=1)
+    if aside.schedule(work, found.cluster_id, 1):
+        walk.spent.add(found.cluster_id)
     work.crawl.leases += 1
     if isinstance(found, Head):
         work.moved(LinkState.QUEUED, LinkState.LEASED)

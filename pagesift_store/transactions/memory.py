@@ -144,6 +144,7 @@ class Memory:
 
     Attributes:
         fruitful: clusters with a hit, by their harvest; None: not read yet.
+        dry: of subtrees marked dry, by hits, one with no more pages than any of them has; None: not read yet.
         ruleless: hosts on which no rewrite rule was ever met; of others nothing is known here.
     """
 
@@ -168,6 +169,7 @@ class Memory:
     last_lane: int = 0
     shapes: dict[str, UrlShape] = field(default_factory=dict)
     fruitful: dict[Harvest, set[int]] | None = None
+    dry: list[Harvest] | None = None
     ruleless: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:

@@ -12,7 +12,7 @@ from pagesift_store.records import LinkState
 from pagesift_store.storage.statements import lanes as lanes_sql
 from pagesift_store.storage.statements import links as links_sql
 from pagesift_store.storage.statements import rekeys as sql
-from pagesift_store.transactions import limits, moves
+from pagesift_store.transactions import aside, limits, moves
 from pagesift_store.transactions.signals import Signal, scored
 
 if TYPE_CHECKING:
@@ -124,3 +124,4 @@ def recount(work: Work) -> None:
             for lane_id, lane in sorted(lanes.items())
         ],
     )
+    aside.settle(work)

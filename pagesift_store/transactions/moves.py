@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pagesift_store.records import LinkState
 from pagesift_store.storage.statements import lanes as lanes_sql
 from pagesift_store.storage.statements import links as links_sql
-from pagesift_store.transactions import limits
+from pagesift_store.transactions import aside, limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,9 +40,9 @@ def give_back(work: Work, held: Sequence[Any]) -> int:
     work.crawl.leases -= len(held)
     work.crawl.revisits -= sum(row.visits > 0 for row in held)
     clusters = Counter(row.cluster_id for row in held)
-    work.run_many(
-        lanes_sql.schedule(), [{"the_part": part, "step": -count} for part, count in sorted(clusters.items())]
-    )
+    for cluster, count in sorted(clusters.items()):
+        if aside.schedule(work, cluster, -count):
+            aside.mark_spent(work, [cluster], spent=False)
     refresh_heads(work, (row.lane_id for row in held))
     return len(held)
 

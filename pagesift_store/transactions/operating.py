@@ -9,7 +9,7 @@ from pagesift_store.errors import InvalidValue
 from pagesift_store.focus.retry import crawl_delay
 from pagesift_store.storage.statements import crawl as crawl_sql
 from pagesift_store.storage.statements import hosts as sql
-from pagesift_store.transactions import ending, grouping, limits, watching
+from pagesift_store.transactions import aside, ending, grouping, limits, watching
 from pagesift_store.transactions.places import host_of
 from pagesift_store.urls.reading import read
 
@@ -34,6 +34,8 @@ def configure(work: Work, changes: Mapping[str, Any]) -> Settings:
     work.settings = work.memory.settings = settings
     if limits.Caps.of(before) != limits.Caps.of(settings):
         limits.settle(work)
+    if before.cluster_cap != settings.cluster_cap:
+        aside.settle(work)
     if before.revisit != settings.revisit:
         watching.follow_settings(work)
     return settings

@@ -119,6 +119,7 @@ def write_lanes(work: Work) -> None:
                 "host_id": lane.host.id,
                 "subtree_id": lane.host.part_ids["subtree", lane.subtree],
                 "cluster_id": lane.host.part_ids["cluster", lane.cluster],
+                "cluster_cap": work.settings.cluster_cap,
             }
             for lane in lanes
         ],

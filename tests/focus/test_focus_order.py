@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pagesift_store.focus.harvest import is_dry, is_proven
-from pagesift_store.focus.order import Harvest, Head, Heads, Yield, choose, lift
+from pagesift_store.focus.order import Harvest, Head, Heads, Tier, Yield, choose, lift
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,15 +46,24 @@ DRY = (60, 0)
 PROVEN = (30, 25)
 
 
-def chosen(heads: Sequence[Head], *, last_resort: bool = True, lenient: bool = False) -> Head | None:
+def _is_dry(one: Head) -> bool:
+    return is_dry(*one.subtree, *TOTAL, DELTA)
+
+
+def chosen(
+    heads: Sequence[Head], *, last_resort: bool = True, lenient: bool = False, whole: bool = True
+) -> Head | None:
     ordered = sorted(heads, key=Head.place)
+    # What stands aside may be in the first tier or not; of spent clusters nothing goes before a better one.
+    unspent = [one for one in ordered if one.cluster.hits or one.scheduled < CAP]
+    everything = Tier(ordered, unspent)
     return choose(
-        ordered,
+        everything if whole else Tier(*([one for one in part if not _is_dry(one)] for part in everything)),
         lambda: [one for one in ordered if is_proven(*one.cluster, *TOTAL, DELTA)],
         total=TOTAL,
         cluster_cap=CAP,
         delta=DELTA,
-        last_resort=lambda: last_resort,
+        last_resort=lambda: everything if last_resort else None,
         lenient=lenient,
     )
 
@@ -63,7 +72,7 @@ def oracle(heads: Sequence[Head], last_resort: bool, lenient: bool) -> Head | No
     """DESIGN 6, points 2 and 3, word for word; lenient, a cluster with a hit needs no proof and has no cap."""
 
     def aside(one: Head) -> bool:
-        return one.demoted or is_dry(*one.subtree, *TOTAL, DELTA)
+        return one.demoted or _is_dry(one)
 
     def proven(one: Head) -> bool:
         return is_proven(*one.cluster, *TOTAL, DELTA)
@@ -106,10 +115,12 @@ heads_drawn = st.lists(
 )
 
 
-@given(heads_drawn, st.booleans(), st.booleans())
-def test_the_choice_is_that_of_the_slow_oracle(heads: list[Head], last_resort: bool, lenient: bool) -> None:
+@given(heads_drawn, st.booleans(), st.booleans(), st.booleans())
+def test_the_choice_is_that_of_the_slow_oracle(
+    heads: list[Head], last_resort: bool, lenient: bool, whole: bool
+) -> None:
     expected = oracle(heads, last_resort, lenient)
-    assert chosen(heads, last_resort=last_resort, lenient=lenient) == expected
+    assert chosen(heads, last_resort=last_resort, lenient=lenient, whole=whole) == expected
 
 
 def test_a_cluster_with_a_hit_never_gives_way_where_the_order_is_lenient() -> None:

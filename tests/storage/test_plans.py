@@ -79,7 +79,7 @@ def test_the_walk_over_the_heads_follows_its_index_and_looks_at_no_link(
     plan: Callable[[Any], list[str]],
 ) -> None:
     steps = plan(leases.walk_heads)
-    assert steps[0] == "SCAN lane USING INDEX ix_lane_order"
+    assert steps[0] == "SEARCH lane USING INDEX ix_lane_order (dry=? AND spent=?)"
     assert not [step for step in steps if "TEMP B-TREE" in step or re.search(r"\blink\b", step)]
 
 

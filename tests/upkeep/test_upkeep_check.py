@@ -81,6 +81,8 @@ MENDED = [
     (Fault.COUNT, "lane 1", "UPDATE lane SET relevance = relevance + 1e-9 WHERE id = 1"),
     (Fault.HEAD, "lane 3", "UPDATE lane SET head_id = 1 WHERE id = 3"),
     (Fault.HEAD, "lane 3", "UPDATE lane SET head_score = 99.0, head_rank = 99.0 WHERE id = 3"),
+    (Fault.HEAD, "lane 3", "UPDATE lane SET spent = true WHERE id = 3"),
+    (Fault.HEAD, "lane 3", "UPDATE lane SET dry = true WHERE id = 3"),
     (Fault.HEAD, "lane 3", "UPDATE lane SET head_id = NULL WHERE id = 3"),
     (Fault.SCORE, "link 8", "UPDATE link SET score = 0.25 WHERE id = 8"),
     (Fault.STATE, "link 8", "UPDATE link SET parent_id = 8 WHERE id = 8"),

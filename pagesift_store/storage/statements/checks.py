@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import Select, and_, bindparam, case, func, literal_column, or_, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
+from pagesift_store.storage.statements.lanes import marks
 from pagesift_store.storage.tables import LEASED, QUEUED, REVISIT, lane, link, owner, page, upkeep
 
 if TYPE_CHECKING:
@@ -96,6 +97,13 @@ def wrong_heads() -> Select[Any]:
         .where(or_(*(stored.is_distinct_from(found) for stored, found in pairs)))
         .order_by(lane.c.id)
     )
+
+
+@cache
+def wrong_marks() -> Select[Any]:
+    """Lanes that `lanes.settle_marks` would change; parameter `cluster_cap`."""
+    dry, spent = marks()
+    return select(lane.c.id).where(or_(lane.c.dry != dry, lane.c.spent != spent)).order_by(lane.c.id)
 
 
 @cache

@@ -20,7 +20,7 @@ from sqlalchemy import (
     update,
 )
 
-from pagesift_store.storage.tables import QUEUED, REVISIT, host, lane, link, part
+from pagesift_store.storage.tables import DRY, QUEUED, REVISIT, host, lane, link, part
 
 
 @cache
@@ -119,11 +119,62 @@ def _lanes() -> Select[Any]:
     )
 
 
+def _is_spent(cluster_id: Any) -> Any:
+    """Whether a cluster has been given its leases without a hit; parameter `cluster_cap`."""
+    return (
+        select(and_(part.c.hits == literal_column("0"), part.c.scheduled >= bindparam("cluster_cap")))
+        .where(part.c.id == cluster_id)
+        .scalar_subquery()
+    )
+
+
 @cache
 def add_lane() -> Insert:
-    """A new lane; parameters `id`, `host_id`, `subtree_id`, `cluster_id`."""
+    """A new lane, marked as its parts are; parameters `id`, `host_id`, `subtree_id`, `cluster_id`, `cluster_cap`."""
     names = ("id", "host_id", "subtree_id", "cluster_id")
-    return insert(lane).values({name: bindparam(name) for name in names})
+    dry = select(part.c.dry).where(part.c.id == bindparam("subtree_id")).scalar_subquery()
+    marks = {"dry": dry, "spent": _is_spent(bindparam("cluster_id"))}
+    return insert(lane).values({name: bindparam(name) for name in names} | marks)
+
+
+@cache
+def mark_subtree() -> Update:
+    """Whether a subtree is known to be dry; parameters `the_part`, `is_dry` (0 or 1)."""
+    return update(part).where(part.c.id == bindparam("the_part")).values(dry=bindparam("is_dry"))
+
+
+@cache
+def mark_dry() -> Update:
+    """The same of its lanes; parameters as for `mark_subtree`. Served by ix_lane_subtree_id."""
+    return update(lane).where(lane.c.subtree_id == bindparam("the_part")).values(dry=bindparam("is_dry"))
+
+
+@cache
+def mark_spent() -> Update:
+    """Whether the lanes of a cluster give way; parameters `the_part`, `is_spent` (0 or 1).
+
+    Served by ix_lane_cluster_id.
+    """
+    return update(lane).where(lane.c.cluster_id == bindparam("the_part")).values(spent=bindparam("is_spent"))
+
+
+@cache
+def forget_dry() -> Update:
+    """No subtree is known to be dry."""
+    return update(part).where(DRY).values(dry=literal_column("false"))
+
+
+def marks() -> tuple[Any, Any]:
+    """The marks `dry` and `spent` that a lane should have; parameter `cluster_cap`."""
+    dry = select(part.c.dry).where(part.c.id == lane.c.subtree_id).correlate(lane).scalar_subquery()
+    return dry, _is_spent(lane.c.cluster_id).correlate(lane)
+
+
+@cache
+def settle_marks() -> Update:
+    """Mark every lane as its parts are; parameter `cluster_cap`."""
+    dry, spent = marks()
+    return update(lane).where(or_(lane.c.dry != dry, lane.c.spent != spent)).values(dry=dry, spent=spent)
 
 
 @cache
@@ -299,11 +350,15 @@ def count_fetched() -> Update:
 
 @cache
 def schedule() -> Update:
-    """Leases given (`step` 1) or come back (-1) in a cluster; parameters `the_part`, `step`."""
+    """Leases given (`step` 1) or come back (-1) in a cluster; parameters `the_part`, `step`.
+
+    Columns: its hits, and the leases given now.
+    """
     return (
         update(part)
         .where(part.c.id == bindparam("the_part"))
         .values(scheduled=part.c.scheduled + bindparam("step"))
+        .returning(part.c.hits, part.c.scheduled)
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Select, Update, and_, bindparam, case, func, literal_column, or_, select, update
 
-from pagesift_store.storage.tables import HAS_HEAD, LEASED, QUEUED, WAITING, host, lane, link, page, part
+from pagesift_store.storage.tables import DRY, HAS_HEAD, LEASED, QUEUED, WAITING, host, lane, link, page, part
 
 _SUBTREE = part.alias("subtree")
 _CLUSTER = part.alias("cluster")
@@ -38,6 +38,8 @@ def _heads() -> Select[Any]:
             lane.c.head_rank,
             lane.c.head_demoted,
             lane.c.lift,
+            lane.c.dry,
+            lane.c.spent,
             lane.c.subtree_id,
             lane.c.cluster_id,
             host.c.id.label("host_id"),
@@ -59,18 +61,38 @@ def _heads() -> Select[Any]:
     )
 
 
+_BEST_FIRST = (lane.c.head_demoted, lane.c.head_rank.desc(), lane.c.head_id)
+
+
 @cache
 def walk_heads() -> Select[Any]:
-    """Heads of lanes whose hosts may be visited now, best first.
+    """Heads of lanes of one mark whose hosts may be visited now, best first.
 
-    Parameters `now`, `max_in_flight`, `default_delay`, `most_of_host`, `most_of_part`. Walks ix_lane_order and sorts
-    nothing, so the cost is that of the heads looked at: neither the links behind a head nor finished links matter.
-    Lanes that a limit shuts are not in the index; those that leases alone have filled are passed over.
+    Parameters `dry`, `spent` (0 or 1: the marks), `now`, `max_in_flight`, `default_delay`, `most_of_host`,
+    `most_of_part`. Walks ix_lane_order and sorts nothing, so the cost is that of the heads looked at: neither the links
+    behind a head nor finished links matter, nor lanes of other marks. Lanes that a limit shuts are not in the index;
+    those that leases alone have filled are passed over.
+    """
+    marks = (lane.c.dry == bindparam("dry"), lane.c.spent == bindparam("spent"))
+    return _heads().where(*marks, HAS_HEAD, _open_now(), _within_limits()).order_by(*_BEST_FIRST)
+
+
+@cache
+def dry_harvests() -> Select[Any]:
+    """Of the subtrees marked dry, by hits, the least pages. Served by ix_part_dry."""
+    return select(func.min(part.c.pages).label("pages"), part.c.hits).where(DRY).group_by(part.c.hits)
+
+
+@cache
+def dry_subtrees() -> Select[Any]:
+    """The subtrees with so many hits that are marked dry, fewest pages first; parameter `the_hits`.
+
+    Served by ix_part_dry.
     """
     return (
-        _heads()
-        .where(HAS_HEAD, _open_now(), _within_limits())
-        .order_by(lane.c.head_demoted, lane.c.head_rank.desc(), lane.c.head_id)
+        select(part.c.id, part.c.pages, part.c.hits)
+        .where(DRY, part.c.hits == bindparam("the_hits"))
+        .order_by(part.c.pages, part.c.id)
     )
 
 
@@ -97,23 +119,29 @@ def heads_of_clusters(size: int) -> Select[Any]:
             _open_now(),
             _within_limits(),
         )
-        .order_by(lane.c.head_demoted, lane.c.head_rank.desc(), lane.c.head_id)
+        .order_by(*_BEST_FIRST)
     )
 
 
 @cache
 def resting_heads() -> Select[Any]:
-    """Heads whose hosts will be ready by a time; parameters as for `walk_heads`, and `soon`."""
+    """Heads of one mark whose hosts will be ready by a time, the demoted left out.
+
+    Parameters as for `walk_heads`, and `soon`. Walks ix_lane_order.
+    """
     return (
         _heads()
         .where(
+            lane.c.dry == bindparam("dry"),
+            lane.c.spent == bindparam("spent"),
+            lane.c.head_demoted == literal_column("false"),
             HAS_HEAD,
             _within_limits(),
             host.c.ready_at > bindparam("now"),
             host.c.ready_at <= bindparam("soon"),
             or_(host.c.blocked_until.is_(None), host.c.blocked_until <= bindparam("soon")),
         )
-        .order_by(lane.c.head_demoted, lane.c.head_rank.desc(), lane.c.head_id)
+        .order_by(*_BEST_FIRST)
     )
 
 

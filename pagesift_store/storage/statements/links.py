@@ -129,6 +129,7 @@ def read_link() -> Select[Any]:
             lane.c.cluster_id,
             lane.c.pages.label("lane_pages"),
             lane.c.relevance.label("lane_relevance"),
+            lane.c.dry,
             part.c.pages.label("cluster_pages"),
             part.c.hits.label("cluster_hits"),
         )
