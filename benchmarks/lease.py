@@ -21,7 +21,7 @@ from benchmarks import workload
 from benchmarks.floor import Floor
 from benchmarks.harness import Figure, Spent, at_most, named, number, parser, ratios, report, sizes
 from benchmarks.stores import CHUNK, copied, crawl_store, derived, floor_store, scratch, spread_store, sql
-from pagesift_store import FoundLink, Frontier, upkeep
+from pagesift_store import FoundLink, Frontier, Page, upkeep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +32,11 @@ LINKS_OF_EACH = 20
 """Hosts beside one that rests, and the links that each of them has."""
 
 AT_ONCE = 10
+DRY_HOST = "dry-place"
+DRY_PAGES = 40
+"""Fetched of each host that is to be dry, and of one that pays off."""
+LANES_OF_HOST = 500
+
 RESTING_HOST = "resting-place.org"
 """Has better links than any other host, where it has any."""
 
@@ -241,6 +246,26 @@ def behind_resting_host(queued: int, resting: int, calls: int) -> Figure:
     )
 
 
+def behind_dry(queued: int, dry: int, calls: int) -> Figure:
+    """`lease(10)` where the best heads are those of dry subtrees, and where they are not there, in turns."""
+    base = spread_store(queued)
+    more = derived(f"dry-{named(dry)}", base, lambda store: dry_in_front(store, dry))
+    with leasing(more) as one, leasing(base) as other:
+        for _ in range(calls):
+            if any(host.startswith(DRY_HOST) for host in one.call(keep=True)):
+                raise SystemExit("a dry host was leased from while there are others")
+            other.call(keep=True)
+    times = ratios(one.spent.cpu_laps, other.spent.cpu_laps)
+    return Figure(
+        name=f"lease({AT_ONCE}), {named(queued)} queued behind {named(dry)} dry lanes",
+        value=milliseconds(one.spent),
+        unit="ms",
+        cpu_ms=one.spent.cpu / calls * 1e3,
+        note=f"{number(times)} × the processor time without them, {number(milliseconds(other.spent))} ms",
+        **at_most(times, 1.5, "× without them"),
+    )
+
+
 def spread_further(store: Path) -> None:
     """Add many hosts, each with a few links."""
     with Frontier.open(store) as frontier:
@@ -254,6 +279,23 @@ def spread_further(store: Path) -> None:
                 ],
                 depth=1,
             )
+
+
+def dry_in_front(store: Path, lanes: int) -> None:
+    """Give some hosts the best links, in many lanes, after pages without a hit; as many pages elsewhere are hits."""
+    with Frontier.open(store) as frontier:
+        frontier.configure(default_delay=0.0, max_in_flight=DRY_PAGES)
+        for number in range(lanes // LANES_OF_HOST):
+            for host, is_hit in ((f"{DRY_HOST}{number}.org", False), ("fruitful-place.org", True)):
+                urls = [f"https://{host}/{number * DRY_PAGES + i}" for i in range(DRY_PAGES)]
+                frontier.add([FoundLink(url, score=9.0) for url in urls], depth=1)
+                for lease in frontier.lease(DRY_PAGES):
+                    page = Page(url=lease.url, text=lease.url, relevance=float(is_hit), new=is_hit)
+                    frontier.observe(lease, page)
+        for number in range(lanes):
+            host, area = divmod(number, LANES_OF_HOST)
+            url = f"https://{DRY_HOST}{host}.org/area{area:04d}/page"
+            frontier.add([FoundLink(url, score=2 + number / lanes)], depth=1)
 
 
 def rest_in_front(store: Path, resting: int) -> None:
@@ -283,6 +325,7 @@ def main() -> None:
     found = [
         *by_size(chosen.sizes, chosen.lanes, chosen.calls),
         behind_done(largest, chosen.calls),
+        behind_dry(largest, 20_000, chosen.calls),
         *(behind_resting_host(largest, resting, chosen.calls) for resting in chosen.resting),
     ]
     report(found, chosen.json)
