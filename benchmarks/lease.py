@@ -293,8 +293,8 @@ def dry_in_front(store: Path, lanes: int) -> None:
                     page = Page(url=lease.url, text=lease.url, relevance=float(is_hit), new=is_hit)
                     frontier.observe(lease, page)
         for number in range(lanes):
-            host, area = divmod(number, LANES_OF_HOST)
-            url = f"https://{DRY_HOST}{host}.org/area{area:04d}/page"
+            place, area = divmod(number, LANES_OF_HOST)
+            url = f"https://{DRY_HOST}{place}.org/area{area:04d}/page"
             frontier.add([FoundLink(url, score=2 + number / lanes)], depth=1)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import reduce
-from itertools import pairwise
+from itertools import pairwise, repeat
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -96,10 +96,11 @@ def read_body(terms: QueryTerms, folded: str) -> Body:
     Returns:
         Its length, hits, pairs and passages.
     """
-    cut, lookup, plain = tokeniser(folded), terms.lookup, folded.isascii()
+    cut, plain = tokeniser(folded), folded.isascii()
     everything = cut(folded)  # no word spans a line break
     length = len(everything) if plain else word_count(everything)
     hitting = terms.hitting(everything)
+    mask_of = {word: terms.lookup(word) for word in hitting}.get
     whole = 0
     hits: list[int] = []
     pairs: list[int] = []
@@ -108,7 +109,7 @@ def read_body(terms: QueryTerms, folded: str) -> Body:
         if not any(word in block for word in hitting):
             continue
         tokens = cut(block)
-        masks = list(map(lookup, tokens))
+        masks = list(map(mask_of, tokens, repeat(0)))
         own = list(filter(None, masks))
         if not own:
             continue

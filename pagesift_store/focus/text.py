@@ -11,7 +11,7 @@ import re
 import threading
 from dataclasses import dataclass, field
 from functools import reduce
-from itertools import compress, filterfalse, repeat
+from itertools import filterfalse, repeat
 from operator import or_
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
@@ -258,14 +258,19 @@ def unsigned(mask: int) -> int:
 
 
 class _WordMasks(dict[str, int]):
-    """Word → mask of the terms it hits, found once a distinct word and remembered up to a bound."""
+    """Word → mask of the terms it hits, found once a distinct word and remembered up to a bound.
 
-    __slots__ = ("_bits", "_lock", "_runs", "_stem")
+    Nearly all words of a page hit nothing and were met before. Of many thousands, those are found fastest in a set, by
+    one look into memory that no cache holds, where the dictionary takes three.
+    """
+
+    __slots__ = ("_bits", "_lock", "_misses", "_runs", "_stem")
 
     def __init__(self, bits: dict[str, int], stem: Callable[[list[str]], list[str]]) -> None:
         super().__init__()
         self._bits = bits
         self._runs = {term: bit for term, bit in bits.items() if _IN_RUN.match(term)}
+        self._misses: set[str] = set()
         self._stem = stem
         self._lock = threading.Lock()  # a Snowball stemmer must not be shared between threads
 
@@ -277,23 +282,28 @@ class _WordMasks(dict[str, int]):
         else:
             mask = self._bits.get(self._stems([word])[0], 0)
         if len(word) <= _MAX_STEMMED:
-            if len(self) >= _MAX_REMEMBERED:
-                self.clear()
+            self._make_room(1)
             self[word] = mask
         return mask
 
+    def _make_room(self, more: int) -> None:
+        if len(self) + more > _MAX_REMEMBERED:
+            self.clear()
+            self._misses.clear()
+
     def hitting(self, words: Iterable[str]) -> set[str]:
         """Those of some words that hit a term; the stemmer is called once for all that were not met before."""
-        distinct = set(words)
-        new = list(filterfalse(self.__contains__, distinct))
+        others = set(words) - self._misses
+        new = list(filterfalse(self.__contains__, others))
         if new:
             self._meet(new)
-        return set(compress(distinct, map(self.__getitem__, distinct)))
+        hits = set(filter(self.__getitem__, others))
+        self._misses.update(filter(self.__contains__, others - hits))  # bounded as the dictionary is
+        return hits
 
     def _meet(self, new: list[str]) -> None:
         new = [word for word in new if word < _FIRST_IN_RUN and len(word) <= _MAX_STEMMED]
-        if len(self) + len(new) > _MAX_REMEMBERED:
-            self.clear()
+        self._make_room(len(new))
         self.update(zip(new, map(self._bits.get, self._stems(new), repeat(0)), strict=True))
 
     def _stems(self, words: list[str]) -> list[str]:
