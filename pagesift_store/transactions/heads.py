@@ -25,7 +25,7 @@ SOON = 60.0
 """Seconds: heads set aside wait for anything better that is due within them."""
 
 
-_MARKS = ((0, 0), (0, 1), (1, 0), (1, 1))
+_MARKS = ((False, False), (False, True), (True, False), (True, True))
 """What lanes are marked with: (dry, spent)."""
 
 MANY = 64
@@ -144,9 +144,9 @@ class Walk:
     def _head(self, row: Any) -> Head:
         return _head(row, self._given[row.cluster_id])
 
-    def _worthwhile(self, dry: int, spent: int) -> Iterator[Head]:
+    def _worthwhile(self, dry: bool, spent: bool) -> Iterator[Head]:
         """The heads of lanes with these marks; those of dry subtrees are kept until there is nothing else."""
-        for row in self._walk(sql.walk_heads(), dry=dry, spent=spent):
+        for row in self._walk(sql.walk_heads(dry, spent)):
             if self._is_dry(row.subtree_pages, row.subtree_hits):
                 if not row.dry:
                     self.dry.add(row.subtree_id)
@@ -155,7 +155,7 @@ class Walk:
                     continue
             yield self._head(row)
 
-    def _tier(self, marks: Iterable[tuple[int, int]]) -> Tier:
+    def _tier(self, marks: Iterable[tuple[bool, bool]]) -> Tier:
         every = [(spent, self._heads[dry, spent]) for dry, spent in marks]
         unspent = [heads for spent, heads in every if not spent]
         return Tier(_Filtered([heads for _, heads in every], self._open), _Filtered(unspent, self._open))
@@ -235,7 +235,7 @@ class Walk:
             return False
         coming = [self._read(sql.leased_heads())]
         for dry, spent in self._marks:
-            coming.append(self._read(sql.resting_heads(), dry=dry, spent=spent, soon=self._now + SOON))
+            coming.append(self._read(sql.resting_heads(dry, spent), soon=self._now + SOON))
         return not any(not self._aside(_head(row, row.cluster_scheduled)) for rows in coming for row in rows)
 
     def _aside(self, head: Head) -> bool:

@@ -64,17 +64,25 @@ def _heads() -> Select[Any]:
 _BEST_FIRST = (lane.c.head_demoted, lane.c.head_rank.desc(), lane.c.head_id)
 
 
-@cache
-def walk_heads() -> Select[Any]:
-    """Heads of lanes of one mark whose hosts may be visited now, best first.
+def _marked(dry: bool, spent: bool) -> Any:
+    """Lanes with these marks, as constants.
 
-    Parameters `dry`, `spent` (0 or 1: the marks), `now`, `max_in_flight`, `default_delay`, `most_of_host`,
-    `most_of_part`. Walks ix_lane_order and sorts nothing, so the cost is that of the heads looked at: neither the links
-    behind a head nor finished links matter, nor lanes of other marks. Lanes that a limit shuts are not in the index;
-    those that leases alone have filled are passed over.
+    Two walks go on side by side, and were they one statement, the driver would compile it anew for the second.
     """
-    marks = (lane.c.dry == bindparam("dry"), lane.c.spent == bindparam("spent"))
-    return _heads().where(*marks, HAS_HEAD, _open_now(), _within_limits()).order_by(*_BEST_FIRST)
+    marks = {lane.c.dry: dry, lane.c.spent: spent}
+    return and_(*(column == literal_column(str(mark).lower()) for column, mark in marks.items()))
+
+
+@cache
+def walk_heads(dry: bool, spent: bool) -> Select[Any]:
+    """Heads of lanes with these marks whose hosts may be visited now, best first.
+
+    Parameters `now`, `max_in_flight`, `default_delay`, `most_of_host`, `most_of_part`. Walks ix_lane_order and sorts
+    nothing, so the cost is that of the heads looked at: neither the links behind a head nor finished links matter, nor
+    lanes with other marks. Lanes that a limit shuts are not in the index; those that leases alone have filled are
+    passed over.
+    """
+    return _heads().where(_marked(dry, spent), HAS_HEAD, _open_now(), _within_limits()).order_by(*_BEST_FIRST)
 
 
 @cache
@@ -124,16 +132,15 @@ def heads_of_clusters(size: int) -> Select[Any]:
 
 
 @cache
-def resting_heads() -> Select[Any]:
-    """Heads of one mark whose hosts will be ready by a time, the demoted left out.
+def resting_heads(dry: bool, spent: bool) -> Select[Any]:
+    """Heads of lanes with these marks whose hosts will be ready by a time, the demoted left out.
 
     Parameters as for `walk_heads`, and `soon`. Walks ix_lane_order.
     """
     return (
         _heads()
         .where(
-            lane.c.dry == bindparam("dry"),
-            lane.c.spent == bindparam("spent"),
+            _marked(dry, spent),
             lane.c.head_demoted == literal_column("false"),
             HAS_HEAD,
             _within_limits(),
