@@ -18,7 +18,7 @@ class Fault(StrEnum):
     DAMAGE = "damage"
     """SQLite says that the file is malformed."""
     STRUCTURE = "structure"
-    """A table, an index or a view is missing, or one is left over from an upgrade that broke."""
+    """A table, an index or a view is missing, or there is one that should not be."""
     REFERENCE = "reference"
     """A row refers to one that is not there."""
     STATE = "state"

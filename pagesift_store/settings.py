@@ -64,7 +64,8 @@ class Settings:
         max_pages_per_host: pages fetched per host. None: no limit. Operational.
         max_pages_per_part: pages fetched per subtree. None: no limit. Operational.
         max_depth: clicks from a seed; deeper links are refused. None: no limit. Operational.
-        max_queue: queued links kept; a better newcomer evicts the worst. None: no limit. Operational.
+        max_queue: queued links kept; a better newcomer evicts the worst. None: no limit. A bound has an index of its
+            own, made when it is set: a second per million links. Operational.
         max_failures: failures in a row after which a link is dead, 1 to 100. Operational.
         cluster_cap: leases after which a cluster without a hit (`reference`: one that is not proven) gives way to
             others. Operational.

@@ -1,10 +1,11 @@
-"""Know which lanes come last; check states one by one; index only links that have a parent.
+"""Know which lanes come last; check states one by one; index only links that have a parent, and bounded queues.
 
 Revision ID: 0003
 Revises: 0002
 """
 
 import json
+from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
@@ -28,41 +29,26 @@ def upgrade() -> None:
     op.execute("PRAGMA writable_schema=RESET")
 
     op.drop_index("ix_link_queue", "link")
-    op.create_index(
-        "ix_link_queue",
-        "link",
-        ["lane_id", "demoted", sa.literal_column("score DESC")],
-        unique=False,
-        sqlite_where=sa.text("state = 'queued'"),
-        postgresql_where=sa.text("state = 'queued'"),
+    _index(
+        "ix_link_queue", "link", ["lane_id", "demoted", sa.literal_column("score DESC")], "state = 'queued'"
     )
     op.drop_index("ix_link_parent", "link")
-    op.create_index(
-        "ix_link_parent",
-        "link",
-        ["parent_id"],
-        unique=False,
-        sqlite_where=sa.text("parent_id IS NOT NULL"),
-        postgresql_where=sa.text("parent_id IS NOT NULL"),
-    )
-    op.create_index(
-        "ix_part_dry",
-        "part",
-        ["hits", "pages"],
-        unique=False,
-        sqlite_where=sa.text("dry = true"),
-        postgresql_where=sa.text("dry = true"),
-    )
-    _mark_spent()
+    _index("ix_link_parent", "link", ["parent_id"], "parent_id IS NOT NULL")
+    _index("ix_part_dry", "part", ["hits", "pages"], "dry = true")
+    stored = op.get_bind().execute(sa.text("SELECT settings FROM crawl")).scalar()
+    settings = None if stored is None else json.loads(stored)  # None: a store that is being made
+    if settings is not None:
+        _mark_spent(settings)
     op.drop_index("ix_lane_order", "lane")
-    op.create_index(
-        "ix_lane_order",
-        "lane",
-        ["dry", "spent", "head_demoted", sa.literal_column("head_rank DESC"), "head_id"],
-        unique=False,
-        sqlite_where=sa.text("head_id IS NOT NULL AND shut = false"),
-        postgresql_where=sa.text("head_id IS NOT NULL AND shut = false"),
-    )
+    ordered = ["dry", "spent", "head_demoted", sa.literal_column("head_rank DESC"), "head_id"]
+    _index("ix_lane_order", "lane", ordered, "head_id IS NOT NULL AND shut = false")
+    if settings is not None and settings.get("max_queue") is not None:
+        _index("ix_link_worst", "link", [sa.literal_column("score DESC")], "state = 'queued'")
+
+
+def _index(name: str, table: str, columns: list[Any], where: str) -> None:
+    condition = sa.text(where)
+    op.create_index(name, table, columns, unique=False, sqlite_where=condition, postgresql_where=condition)
 
 
 def _edit(table: str, old: str, new: str) -> None:
@@ -78,14 +64,11 @@ def _edit(table: str, old: str, new: str) -> None:
         raise RuntimeError(f"the definition of the table {table} does not hold {old!r}")
 
 
-def _mark_spent() -> None:
-    settings = op.get_bind().execute(sa.text("SELECT settings FROM crawl")).scalar()
-    if settings is None:  # a store that is being made
-        return
+def _mark_spent(settings: dict[str, Any]) -> None:
     op.get_bind().execute(
         sa.text(
             "UPDATE lane SET spent = true WHERE cluster_id IN"
             " (SELECT id FROM part WHERE hits = 0 AND scheduled >= :cap)"
         ),
-        {"cap": json.loads(settings).get("cluster_cap", 20)},
+        {"cap": settings.get("cluster_cap", 20)},
     )

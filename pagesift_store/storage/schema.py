@@ -15,6 +15,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, inspect
+from sqlalchemy.schema import CreateIndex, DropIndex
 
 from pagesift_store.errors import (
     NotAStore,
@@ -27,6 +28,7 @@ from pagesift_store.errors import (
 from pagesift_store.storage.engine import APPLICATION_ID, Database, identify, path_of, translated
 from pagesift_store.storage.filesystem import require_shared_memory
 from pagesift_store.storage.process import Process
+from pagesift_store.storage.tables import WORST
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -129,6 +131,17 @@ def upgrade(connection: Connection, target: str = HEAD) -> list[str]:
             context.run_migrations()
     _require_references(connection)
     return applied
+
+
+def follow_bound(connection: Connection, *, bounded: bool) -> None:
+    """Have the index over the worst queued links in a store whose queue is bounded, and in no other.
+
+    To be called in the transaction that writes the setting. Others need not be told: SQLite prepares their statements
+    anew once the schema has changed.
+    """
+    connection.execute(
+        CreateIndex(WORST, if_not_exists=True) if bounded else DropIndex(WORST, if_exists=True)
+    )
 
 
 def leftovers(connection: Connection) -> list[str]:

@@ -352,6 +352,13 @@ Index(
     postgresql_where=link.c.alias_of.is_not(None),
 )
 
+WORST = Index("ix_link_worst", link.c.score.desc(), sqlite_where=QUEUED, postgresql_where=QUEUED)
+"""Only where the queue is bounded (`max_queue`), for it makes every new link dearer; see `schema.follow_bound`.
+
+Read backwards it gives the worst link first and, as ids are appended in ascending order, of equals the latest first.
+"""
+link.indexes.discard(WORST)  # the metadata is what every store has
+
 page = Table(
     "page",
     metadata,

@@ -81,6 +81,7 @@ def load(connection: Connection, given: Iterable[str | bytes], now: float) -> in
         work = Work(connection, checking.believed(connection, "the export"), now)
         work.crawl.store_id = secrets.token_hex(8)
         connection.execute(tables.crawl.update().values(store_id=work.crawl.store_id))
+        schema.follow_bound(connection, bounded=work.settings.max_queue is not None)
         moves.give_back(work, work.rows(checks_sql.unowned()))
         _require_sound(work)
         work.save()

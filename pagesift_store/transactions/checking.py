@@ -122,6 +122,7 @@ def _rebuild_indexes(work: Work) -> None:
 def _structure(work: Work) -> Iterator[Finding]:
     found = inspect(work.connection)
     present = set(found.get_table_names())
+    bounded = work.settings.max_queue is not None
     for name in schema.leftovers(work.connection):
         yield _missing(name, "left over from an upgrade that broke")
     for table in tables.metadata.sorted_tables:
@@ -132,6 +133,9 @@ def _structure(work: Work) -> Iterator[Finding]:
         for index in table.indexes:
             if index.name not in indexes:
                 yield _missing(str(index.name), "the index is missing")
+        if table is tables.link and bounded != (tables.WORST.name in indexes):
+            wrong = "the index is missing" if bounded else "the queue has no bound that would need the index"
+            yield _missing(str(tables.WORST.name), wrong)
     for view in sorted(tables.VIEWS.keys() - set(found.get_view_names())):
         yield _missing(view, "the view is missing")
 
@@ -147,6 +151,8 @@ def _restructure(work: Work) -> None:
         for index in table.indexes:
             if index.name in missing and table.name not in missing:
                 index.create(work.connection)
+    if tables.link.name not in missing:
+        schema.follow_bound(work.connection, bounded=work.settings.max_queue is not None)
     for view, body in tables.VIEWS.items():
         if view in missing:
             work.connection.exec_driver_sql(f"CREATE VIEW {view} AS {body}")

@@ -11,7 +11,7 @@ from pagesift_store.errors import InvalidQuery
 from pagesift_store.focus.model import FEATURES, PRIOR_PRECISION, STEADY_PRECISION, Posterior
 from pagesift_store.focus.text import QueryTerms
 from pagesift_store.settings import Settings
-from pagesift_store.storage import tables
+from pagesift_store.storage import schema, tables
 from pagesift_store.storage.statements import crawl as sql
 from pagesift_store.urls.keys import key_rules
 
@@ -53,6 +53,7 @@ def filler(query: str, settings: Settings, now: float) -> Callable[[Connection],
         if len(terms) > 1:
             connection.execute(insert(tables.pair), [{"bit": bit} for bit in range(len(terms) - 1)])
         connection.execute(insert(tables.posterior), _model(settings))
+        schema.follow_bound(connection, bounded=settings.max_queue is not None)
 
     return fill
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pagesift_store.errors import InvalidValue
 from pagesift_store.focus.retry import crawl_delay
+from pagesift_store.storage import schema
 from pagesift_store.storage.statements import crawl as crawl_sql
 from pagesift_store.storage.statements import hosts as sql
 from pagesift_store.transactions import aside, ending, grouping, limits, watching
@@ -32,6 +33,7 @@ def configure(work: Work, changes: Mapping[str, Any]) -> Settings:
     work.crawl.settings = settings.to_json()
     work.run(crawl_sql.save_settings(), settings=work.crawl.settings)
     work.settings = work.memory.settings = settings
+    schema.follow_bound(work.connection, bounded=settings.max_queue is not None)
     if limits.Caps.of(before) != limits.Caps.of(settings):
         limits.settle(work)
     if before.cluster_cap != settings.cluster_cap:

@@ -226,30 +226,3 @@ def test_what_is_finished_is_not_raised(frontier: Callable[..., Frontier]) -> No
     before = link(opened, SEED)
     assert opened.add([FoundLink(SEED, score=100.0)])[0].verdict is KNOWN
     assert link(opened, SEED) == before
-
-
-# -- a bounded queue ------------------------------------------------------------------------------------------------
-
-
-def test_a_better_newcomer_evicts_the_worst(frontier: Callable[..., Frontier], store: Path) -> None:
-    opened = frontier(max_queue=3, scope="any")
-    opened.add([FoundLink(f"https://a.example/{score}", score=score) for score in (0.5, 0.1, 0.9)])
-    opened.add([FoundLink("https://a.example/new", score=0.7)])
-    assert [lease.score for lease in opened.lease(5)] == [0.9, 0.7, 0.5]
-    assert violations(store) == []
-
-
-def test_what_was_evicted_is_forgotten_and_may_come_again_under_another_number(
-    frontier: Callable[..., Frontier],
-) -> None:
-    opened = frontier(max_queue=1, scope="any")
-    opened.add([FoundLink("https://a.example/1", score=0.1)])
-    opened.add([FoundLink("https://a.example/2", score=0.2)])
-    again = opened.add([FoundLink("https://a.example/1", score=0.3)])[0]
-    assert (again.verdict, again.link_id) == (NEW, 3)
-
-
-def test_of_equals_the_oldest_stay(frontier: Callable[..., Frontier]) -> None:
-    opened = frontier(max_queue=2, scope="any")
-    opened.add([FoundLink(f"https://a.example/{i}", score=1.0) for i in range(5)])
-    assert [lease.link_id for lease in opened.lease(5)] == [1, 2]

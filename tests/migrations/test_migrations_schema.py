@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -61,6 +62,22 @@ def test_migrated_tables_equal_those_of_the_code(migrated: Connection) -> None:
     assert sorted(found) == sorted(expected)
     for name, sql in expected.items():
         assert unordered(found[name]) == unordered(sql)
+
+
+def test_a_bounded_queue_has_one_index_more_and_no_other_difference(
+    migrated: Connection, store: Path
+) -> None:
+    unbounded = ddl(migrated, "table", "index")
+    with closing(Database(store)) as database:
+        with database.writing() as connection:
+            schema.follow_bound(connection, bounded=True)
+        with database.reading() as connection:
+            bounded = ddl(connection, "table", "index")
+            context = MigrationContext.configure(connection, opts={"version_table": schema.VERSION_TABLE})
+            differences = compare_metadata(context, tables.metadata)
+    worst = "CREATE INDEX ix_link_worst ON link (score DESC) WHERE state = 'queued'"
+    assert bounded == unbounded | {"ix_link_worst": worst}
+    assert [(change[0], change[1].name) for change in differences] == [("remove_index", "ix_link_worst")]
 
 
 def test_migrated_views_equal_those_of_the_code(migrated: Connection) -> None:

@@ -13,11 +13,12 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from racing import race
 from sqlalchemy import CheckConstraint, Column, Index, Integer, MetaData, Table, Text, create_engine, text
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
 from store_invariants import violations
 
 from pagesift_store import Frontier, Inspector, LinkState, Page, SchemaTooOld, StoreDamaged, upkeep
-from pagesift_store.storage import schema
+from pagesift_store.storage import schema, tables
 from pagesift_store.storage.engine import APPLICATION_ID, Database
 
 if TYPE_CHECKING:
@@ -115,6 +116,25 @@ def test_an_older_store_is_brought_up_and_worked_with(older: Path, clock: Callab
         assert frontier.add(["https://a.example/new"])[0].link_id == 32
     assert upkeep.check(older).sound
     assert rows(older.with_name(f"{older.name}.{from_revision}")) == before
+
+
+def test_an_older_store_with_a_bounded_queue_gets_the_index_that_it_needs(
+    older: Path, clock: Callable[[], float]
+) -> None:
+    with closing(sqlite3.connect(older)) as connection:
+        connection.execute("UPDATE crawl SET settings = json_set(settings, '$.max_queue', 10)")
+        connection.commit()
+    schema.migrate(older)
+    with closing(sqlite3.connect(older)) as connection:
+        (migrated,) = connection.execute(
+            "SELECT sql FROM sqlite_master WHERE name = 'ix_link_worst'"
+        ).fetchone()
+    assert migrated == str(CreateIndex(tables.WORST).compile(dialect=sqlite.dialect()))
+    assert upkeep.check(older).findings == ()
+    with Frontier.open(older, clock=clock) as frontier:
+        frontier.add(["https://a.example/new"])
+        assert frontier.status().counts[LinkState.QUEUED] == 10
+    assert violations(older) == []
 
 
 def test_an_older_backup_is_restored_and_brought_up(older: Path, tmp_path: Path) -> None:

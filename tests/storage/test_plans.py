@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
 import pkgutil
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,6 +20,7 @@ from pagesift_store.storage.statements import lanes, leases, links
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from pagesift_store import Frontier
 
@@ -37,22 +40,28 @@ def _promises() -> list[Any]:
     return found
 
 
+def explained(store: Path, command: str, function: Callable[..., Any]) -> list[Any]:
+    """What SQLite says about a statement; those about a list are taken with four values."""
+    takes_size = bool(inspect.signature(function).parameters)
+    ready = prepared(function(4) if takes_size else function())
+    values = dict.fromkeys(ready.names, 1)
+    with contextlib.closing(Database(store)) as database, database.reading() as connection:
+        cursor = connection.connection.cursor()
+        rows = cursor.execute(f"{command} {ready.sql}", ready.bound(values)).fetchall()
+        cursor.close()
+    return rows
+
+
+def plan_in(store: Path, function: Callable[..., Any]) -> list[str]:
+    """The steps in which SQLite would run a statement."""
+    return [row[3] for row in explained(store, "EXPLAIN QUERY PLAN", function)]
+
+
 @pytest.fixture
-def plan(frontier: Callable[..., Frontier], store: Any) -> Callable[[Any], list[str]]:
-    """Asks SQLite how it would run a statement; statements about a list are taken with four values."""
-    frontier()
-
-    def explain(function: Callable[..., Any]) -> list[str]:
-        takes_size = bool(inspect.signature(function).parameters)
-        ready = prepared(function(4) if takes_size else function())
-        values = dict.fromkeys(ready.names, 1)
-        with Database(store).reading() as connection:
-            cursor = connection.connection.cursor()
-            rows = cursor.execute(f"EXPLAIN QUERY PLAN {ready.sql}", ready.bound(values)).fetchall()
-            cursor.close()
-        return [row[3] for row in rows]
-
-    return explain
+def plan(frontier: Callable[..., Frontier], store: Path) -> Callable[[Any], list[str]]:
+    """Asks SQLite how it would run a statement, in a store with every index that there is."""
+    frontier(max_queue=1_000)
+    return partial(plan_in, store)
 
 
 def test_docstrings_name_indexes() -> None:
@@ -65,6 +74,42 @@ def test_a_statement_is_served_by_the_index_it_names(
 ) -> None:
     steps = plan(function)
     assert any(re.search(rf"\b{index}\b", step) for step in steps), steps
+
+
+def test_a_bound_of_the_queue_changes_how_its_worst_links_are_found_and_nothing_else(
+    frontier: Callable[..., Frontier], store: Path, tmp_path: Path
+) -> None:
+    """Its index begins with the score, which others look for too."""
+    frontier(max_queue=1_000)
+    frontier(path=(unbounded := tmp_path / "unbounded.db"))
+    every = {promise.id: promise.values[0] for promise in _promises()}
+    plans = {name: (plan_in(store, one), plan_in(unbounded, one)) for name, one in every.items()}
+    assert {name for name, (one, other) in plans.items() if one != other} == {"links.worst_queued"}
+
+
+@pytest.mark.parametrize("revisits", [False, True])
+def test_the_worst_links_of_a_queue_are_found_without_a_sort(
+    plan: Callable[[Any], list[str]], revisits: bool
+) -> None:
+    assert plan(lambda: links.worst_queued(revisits)) == ["SCAN link USING INDEX ix_link_worst"]
+
+
+def test_forgetting_a_link_walks_through_no_table(frontier: Callable[..., Frontier], store: Path) -> None:
+    """What refers to it (children, aliases, pages) is sought in programs of its own, which a plan does not show."""
+    frontier(max_queue=1_000)
+    program = explained(store, "EXPLAIN", links.evict)
+    assert (
+        sum(step[1] == "Init" for step in program) == 4
+    )  # its own, and one for each of the three references
+    on_disk, walked = set[int](), set[int]()
+    for _, name, cursor, *_ in program:
+        if name == "Init":
+            on_disk = set()
+        elif name in {"OpenRead", "OpenWrite"}:
+            on_disk.add(cursor)
+        elif name in {"Rewind", "Last", "Sort"}:
+            walked |= {cursor} & on_disk
+    assert walked == set()
 
 
 @pytest.mark.parametrize("table", ["link", "page", "part", "host"])

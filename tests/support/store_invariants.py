@@ -32,6 +32,7 @@ class _Rows:
         self.damage += [
             f"foreign key: {tuple(row)}" for row in connection.execute("PRAGMA foreign_key_check")
         ]
+        self.indexes = {row["name"] for row in connection.execute("PRAGMA index_list(link)")}
         self.crawl = connection.execute("SELECT * FROM crawl").fetchone()
         self.terms = [row["weight"] for row in connection.execute("SELECT weight FROM term ORDER BY bit")]
         self.features = [
@@ -61,6 +62,8 @@ def _found(rows: _Rows) -> Iterator[str]:
     yield from _visits(rows)
     yield from _limits(rows)
     yield from _scores(rows)
+    bounded = json.loads(rows.crawl["settings"])["max_queue"] is not None
+    yield from _differ("index of the worst links", "ix_link_worst" in rows.indexes, bounded)
 
 
 def _differ(what: str, stored: Any, counted: Any) -> Iterator[str]:

@@ -93,6 +93,7 @@ MENDED = [
     (Fault.REFERENCE, "link 8", "UPDATE link SET parent_id = 9999 WHERE id = 8"),
     (Fault.REFERENCE, "page 1", "UPDATE page SET link_id = 9999 WHERE id = 1"),
     (Fault.STRUCTURE, "ix_link_queue", "DROP INDEX ix_link_queue"),
+    (Fault.STRUCTURE, "ix_link_worst", "CREATE INDEX ix_link_worst ON link (score DESC) WHERE state = 'queued'"),
     (Fault.STRUCTURE, "v_queue", "DROP VIEW v_queue"),
     (Fault.STRUCTURE, "_alembic_tmp_link", "CREATE TABLE _alembic_tmp_link (id INTEGER)"),
 ]  # fmt: skip
@@ -176,6 +177,17 @@ def test_an_index_that_misses_rows_is_made_anew(filled: Path) -> None:
     change(filled, "PRAGMA writable_schema=ON", rewritten.format("> 5", "IS NOT NULL"))
     assert {finding.fault for finding in upkeep.check(filled).findings} == {Fault.DAMAGE}
     assert upkeep.check(filled, repair=True).sound
+
+
+def test_the_index_that_a_bounded_queue_needs_is_made_anew(filled: Path) -> None:
+    with Frontier.open(filled) as frontier:
+        frontier.configure(max_queue=100)
+    assert upkeep.check(filled).findings == ()
+    change(filled, "DROP INDEX ix_link_worst")
+    (finding,) = upkeep.check(filled).findings
+    assert (finding.fault, finding.where) == (Fault.STRUCTURE, "ix_link_worst")
+    assert upkeep.check(filled, repair=True).sound
+    assert violations(filled) == []
 
 
 @pytest.mark.parametrize(

@@ -175,7 +175,7 @@ def make_alias() -> Update:
 
 @cache
 def worst_queued(revisits: bool) -> Select[Any]:
-    """The worst queued links, worst first; parameter `most`. Reads all of ix_link_queue, which `max_queue` bounds.
+    """The worst queued links, worst first; parameter `most`. Served by ix_link_worst, which bounded queues have.
 
     Args:
         revisits: whether links that were fetched before may be queued; they are history and stay.
