@@ -32,13 +32,14 @@ def adds(quick: bool) -> list[Figure]:
 
 
 def observations(quick: bool) -> list[Figure]:
-    """Lease + observe, both durabilities."""
+    """Lease + observe, both durabilities, and with a full queue."""
     queued, pages, rounds = (10_000, 60, 5) if quick else (100_000, 500, 9)
-    return [
+    found = [
         figure
         for durability in ("normal", "full")
         for figure in observe.measure(queued, pages, rounds, durability)
     ]
+    return found + [observe.full_queue(size, pages) for size in (QUICK if quick else SIZES)]
 
 
 def leases(quick: bool) -> list[Figure]:

@@ -2,6 +2,7 @@
 
     python -m benchmarks.observe
     python -m benchmarks.observe --pages 10000 --rounds 1 --durability normal
+    python -m benchmarks.observe --full-queue --queued 10k,100k,1M
 
 Store and floor take turns, on the same links, each on files that hold the same URLs. Only the calls are timed, not the
 making of pages. Pages that rescored the queue are counted apart as well: their cost grows with the queue, that of a
@@ -19,9 +20,21 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # "python benchmar
 
 from benchmarks import workload
 from benchmarks.floor import Floor
-from benchmarks.harness import Figure, Spent, at_least, named, number, parser, ratios, report, settle, sizes
+from benchmarks.harness import (
+    Figure,
+    Spent,
+    at_least,
+    at_most,
+    named,
+    number,
+    parser,
+    ratios,
+    report,
+    settle,
+    sizes,
+)
 from benchmarks.stores import WARM_PAGES, copied, crawl_store, floor_store, scratch
-from pagesift_store import Frontier
+from pagesift_store import Frontier, LinkState
 
 BARS = {"normal": 0.25, "full": 0.4}
 
@@ -40,6 +53,19 @@ class Round(NamedTuple):
     """Rows that they changed."""
 
 
+def one_page(frontier: Frontier, page: int, seeds: int, spent: Spent) -> int:
+    """Lease the best link and observe it as page number `page`; returns the rows that it rescored."""
+    links = workload.links(page, seeds)
+    with spent.timed():
+        (lease,) = frontier.lease(1)
+    content = workload.page(workload.number_of(lease.url), links)
+    with spent.timed():
+        outcome = frontier.observe(lease, content)
+    for laps in (spent.laps, spent.cpu_laps):  # one page is one lap, as on the floor
+        laps.append(laps.pop() + laps.pop())
+    return outcome.rescored
+
+
 class Race:
     """A store and a floor that crawl the same web in turns."""
 
@@ -54,18 +80,10 @@ class Race:
         floor, first = self._floor_round(pages)
         store, rescores, rescored = Spent(), list[float](), 0
         for page in range(first, self._page):
-            links = workload.links(page, self._seeds)
-            with store.timed():
-                (lease,) = self._frontier.lease(1)
-            content = workload.page(workload.number_of(lease.url), links)
-            with store.timed():
-                outcome = self._frontier.observe(lease, content)
-            # One page is one lap, as on the floor.
-            lap = store.laps.pop() + store.laps.pop()
-            store.laps.append(lap)
-            if outcome.rescored:
-                rescores.append(lap)
-                rescored += outcome.rescored
+            rows = one_page(self._frontier, page, self._seeds, store)
+            if rows:
+                rescores.append(store.laps[-1])
+                rescored += rows
         return Round(store, floor, rescores, rescored)
 
     def together(self, pages: int, group: int) -> Round:
@@ -170,6 +188,38 @@ def figures(rounds: list[Round], pages: int, queued: int, durability: str) -> li
     ]
 
 
+def full_queue(queued: int, pages: int) -> Figure:
+    """A page whose new links push others out of a full queue, and one of a queue without a bound, in turns."""
+    base = crawl_store(queued)
+    with (
+        scratch("full") as path,
+        scratch("unbounded") as other,
+        Frontier.open(copied(base, path)) as bounded,
+        Frontier.open(copied(base, other)) as free,
+    ):
+        bounded.configure(max_queue=queued)
+        one_page(
+            bounded, WARM_PAGES, queued, Spent()
+        )  # what the crawl had beyond the bound goes with this one
+        one_page(free, WARM_PAGES, queued, Spent())
+        settle()
+        full, plain = Spent(), Spent()
+        for page in range(WARM_PAGES + 1, WARM_PAGES + 1 + pages):
+            one_page(bounded, page, queued, full)
+            one_page(free, page, queued, plain)
+        if (left := bounded.status().counts[LinkState.QUEUED]) > queued:
+            raise SystemExit(f"{left} links are queued, {queued} may be")
+    times = ratios(full.cpu_laps, plain.cpu_laps)
+    return Figure(
+        name=f"lease + observe, normal, max_queue={named(queued)} reached",
+        value=median(full.laps) * 1e3,
+        unit="ms",
+        cpu_ms=median(full.cpu_laps) * 1e3,
+        note=f"{number(times)} × the processor time without a bound, {number(median(plain.laps) * 1e3)} ms",
+        **at_most(times, 1.5, "× without a bound"),
+    )
+
+
 def main() -> None:
     """Measure and print."""
     options = parser("What one page costs, beside a hand-tuned floor.")
@@ -177,7 +227,13 @@ def main() -> None:
     options.add_argument("--pages", type=int, default=300, help="pages a round (300)")
     options.add_argument("--rounds", type=int, default=7, help="rounds, in turns (7)")
     options.add_argument("--durability", choices=("full", "normal"), help="one of them only")
+    options.add_argument(
+        "--full-queue", action="store_true", help="only pages whose links push others out of a full queue"
+    )
     chosen = options.parse_args()
+    if chosen.full_queue:
+        report([full_queue(queued, chosen.pages) for queued in chosen.queued], chosen.json)
+        return
     found: list[Figure] = []
     for queued in chosen.queued:
         for durability in (chosen.durability,) if chosen.durability else ("normal", "full"):
