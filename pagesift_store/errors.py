@@ -10,6 +10,7 @@ PagesiftError
 ├── LeaseLost                        the link was leased again since; nothing was changed
 ├── WrongStore                       a lease of another store
 ├── UnknownUrl                       a URL that the store has never seen
+├── NestedCall (RuntimeError)        a call inside another one of the same object that is not finished
 └── StoreError                       the file (or server) behind the store
     ├── StoreMissing                 there is nothing there, and nothing says to create it
     ├── StoreUnreachable             a directory, a missing folder, no permission
@@ -26,7 +27,7 @@ PagesiftError
 
 UnknownFileSystem (UserWarning)      it may be one of a network, where a store would be damaged
 
-Whatever is raised, the transaction it ended was rolled back whole.
+Whatever is raised, the transaction it ended was rolled back whole; `NestedCall` ends none.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ __all__ = [
     "InvalidUrl",
     "InvalidValue",
     "LeaseLost",
+    "NestedCall",
     "NotAStore",
     "PagesiftError",
     "Refusal",
@@ -145,6 +147,13 @@ class WrongStore(PagesiftError):
 
 class UnknownUrl(PagesiftError):
     """The store has never seen this URL."""
+
+
+class NestedCall(PagesiftError, RuntimeError):
+    """A call inside another one of the same frontier, in the same thread: while an iterable given to it is read, say.
+
+    It has done nothing, and the outer call goes on. Questions (`status`, `explain`, …) may be asked there.
+    """
 
 
 class StoreError(PagesiftError):

@@ -76,6 +76,9 @@ class Frontier:
     worker at a time. A lease that runs out does not end the work on it: what the worker reports is accepted until the
     link has been leased again, and from then on refused with `LeaseLost`.
 
+    A call is finished before the next one begins: in the middle of one, while an iterable given to `add` is read, the
+    same thread may ask (`status`, `explain`), but a call that writes is refused with `NestedCall`.
+
     Leases taken by this object belong to its process and come back when the process ends, unless `worker` names
     an owner that outlives processes. Made by `open`, not by hand; leave the `with` block, or call `close`.
     """
@@ -169,8 +172,13 @@ class Frontier:
         self.close()
 
     def close(self) -> None:
-        """Give back the leases that this object still holds for its process, and close the file."""
+        """Give back the leases that this object still holds for its process, and close the file.
+
+        Raises:
+            NestedCall: another call of this thread is not finished; nothing was closed.
+        """
         with self._lock:
+            self._database.require_outermost()
             if self._owner is not None and self._owner[0] == os.getpid() and self._worker is None:
                 with contextlib.suppress(FileNotFoundError), self._writing() as work:
                     ownership.free(work, [self._owner[1]])
@@ -595,6 +603,7 @@ class Frontier:
     def _writing(self) -> Iterator[Work]:
         """One write transaction; the only place where one begins."""
         with self._lock:
+            self._database.require_outermost()  # before the outer call loses what it remembers
             try:
                 with self._database.writing() as connection:
                     # Told once the lock is ours: seen from before, a host that another writer has used meanwhile

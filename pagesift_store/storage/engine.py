@@ -19,6 +19,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from pagesift_store.errors import (
+    NestedCall,
     NotAStore,
     StoreBusy,
     StoreDamaged,
@@ -176,10 +177,11 @@ class Database:
         """A write transaction: committed at the end of the block, rolled back whole by any exception.
 
         Raises:
+            NestedCall: this thread is in one already, which goes on.
             StoreBusy, StoreFull, StoreReadOnly, StoreReplaced, StoreDamaged: nothing was written.
         """
         with self._lock:
-            self._notice_fork()
+            self.require_outermost()
             with translated(self.path):
                 if self._writer is None:
                     self._writer = self._engine.connect().execution_options(pagesift_writes=True)
@@ -187,21 +189,32 @@ class Database:
                     self._writers += 1
                     self._file = _identity(self.path)
                 driver = _driver(self._writer)
-                outer = self._within
-                if driver.in_transaction and outer is not driver:
+                if driver.in_transaction:
                     driver.execute("ROLLBACK")  # an interrupt came between an error and the statement below
                 self._within = driver
                 try:
-                    driver.execute(
-                        "BEGIN IMMEDIATE"
-                    )  # within another one SQLite refuses it, and that one goes on
+                    driver.execute("BEGIN IMMEDIATE")
                     self._require_same_file()
                     yield self._writer
                     driver.execute("COMMIT")
                 finally:
-                    self._within = outer
-                    if driver.in_transaction and outer is not driver:
+                    self._within = None
+                    if driver.in_transaction:
                         driver.execute("ROLLBACK")
+
+    def require_outermost(self) -> None:
+        """Refuse what would end the transaction that this thread is in; other threads wait until it is over.
+
+        Raises:
+            NestedCall: there is one.
+        """
+        with self._lock:
+            self._notice_fork()
+            if self._within is not None and self._within.in_transaction:
+                raise NestedCall(
+                    f"{self.path} is in the middle of another call of this thread, which goes on; nothing was done. "
+                    "Finish that call first: where what it reads makes calls of its own, collect that in a list before"
+                )
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -247,6 +260,7 @@ class Database:
             # SQLite's locks belong to the process: an inherited handle must be neither used nor closed.
             _INHERITED.append((self._engine, self._writer))
             self._engine, self._writer, self._pid = self._new_engine(), None, os.getpid()
+            self._within = None
 
     def _require_same_file(self) -> None:
         """SQLite would go on writing to a file that has lost its name, and all of it would be gone in the end."""

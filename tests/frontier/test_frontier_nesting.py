@@ -1,0 +1,159 @@
+"""A call inside another one of the same frontier: refused before it does anything, and the outer call goes on."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from store_invariants import violations
+
+from pagesift_store import FailKind, Frontier, LinkState, NestedCall, Page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from pagesift_store import Lease
+
+SEED = "https://a.example/"
+
+CALLS: dict[str, Callable[[Frontier, Lease], Any]] = {
+    "add": lambda opened, _: opened.add(["https://a.example/inner"]),
+    "lease": lambda opened, _: opened.lease(1),
+    "lease, waiting": lambda opened, _: opened.lease(1, wait=True),
+    "observe": lambda opened, lease: opened.observe(lease, Page(url=lease.url, text="student visa")),
+    "observe_many": lambda opened, lease: opened.observe_many([(lease, Page(url=lease.url))]),
+    "fail": lambda opened, lease: opened.fail(lease, FailKind.TIMEOUT),
+    "release": lambda opened, lease: opened.release(lease),
+    "renew": lambda opened, lease: opened.renew(lease, 900.0),
+    "recover": lambda opened, _: opened.recover(),
+    "rescore": lambda opened, _: opened.rescore(),
+    "configure": lambda opened, _: opened.configure(max_queue=1),
+    "configure durability": lambda opened, _: opened.configure(durability="full"),
+    "rekey": lambda opened, _: opened.rekey("loose"),
+    "rekey, dry run": lambda opened, _: opened.rekey("loose", dry_run=True),
+    "set_host": lambda opened, _: opened.set_host("a.example", delay=9.0),
+    "set_robots": lambda opened, _: opened.set_robots("a.example", 200),
+    "block": lambda opened, _: opened.block(pattern="a"),
+    "requeue": lambda opened, _: opened.requeue(),
+    "forget": lambda opened, _: opened.forget("a.example"),
+    "set_revisit": lambda opened, _: opened.set_revisit(60.0),
+    "resume": lambda opened, _: opened.resume(),
+    "close": lambda opened, _: opened.close(),
+    "leaving the with": lambda opened, _: opened.__exit__(None, None, None),
+}
+
+
+def around(act: Callable[[], Any]) -> Iterator[str]:
+    """Two URLs, and something that is done between them."""
+    yield "https://a.example/before"
+    act()
+    yield "https://a.example/after"
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_call_inside_another_is_refused_and_that_one_goes_on(
+    frontier: Callable[..., Frontier], tmp_path: Path, call: str
+) -> None:
+    """What comes out is what would have without it, the leases that `close` gives back included."""
+    dumps = []
+    for name in ("disturbed", "calm"):
+        store = tmp_path / f"{name}.db"
+        opened = frontier(path=store)
+        opened.add([SEED])
+        (lease,) = opened.lease(1)
+
+        def refused(opened: Frontier = opened, lease: Lease = lease) -> None:
+            with pytest.raises(
+                NestedCall, match=r"disturbed\.db is in the middle .* collect that in a list before"
+            ):
+                CALLS[call](opened, lease)
+
+        opened.add(around(refused if name == "disturbed" else lambda: None))
+        assert opened.status().counts[LinkState.LEASED] == 1
+        opened.close()
+        with frontier(path=store) as again:
+            assert again.status().counts[LinkState.QUEUED] == 3
+            dumps.append(list(again.dump()))
+        assert violations(store) == []
+    assert dumps[0] == dumps[1]
+
+
+def test_questions_may_be_asked_and_show_what_was_stored_before(frontier: Callable[..., Frontier]) -> None:
+    opened = frontier()
+    opened.add([SEED])
+    asked: list[Any] = []
+
+    def ask() -> None:
+        asked.append(opened.status().counts[LinkState.QUEUED])
+        asked.append(opened.explain(SEED).link_id)
+        asked.append(sum(row["table"] == "link" for row in opened.dump()))
+        asked.append(opened.robots("a.example").status)
+
+    opened.add(around(ask))
+    assert asked == [1, 1, 1, None]
+    assert opened.status().counts[LinkState.QUEUED] == 3
+
+
+def test_an_error_that_nobody_catches_ends_the_outer_call_and_nothing_of_it_is_stored(
+    frontier: Callable[..., Frontier], store: Path
+) -> None:
+    opened = frontier()
+    with pytest.raises(NestedCall):
+        opened.add(around(lambda: opened.lease(1)))
+    assert opened.status().counts[LinkState.QUEUED] == 0
+    assert [added.link_id for added in opened.add(around(lambda: None))] == [1, 2]
+    assert len(opened.lease(5)) == 2
+    opened.close()
+    assert violations(store) == []
+
+
+def test_another_thread_waits_for_the_call_to_end(frontier: Callable[..., Frontier], store: Path) -> None:
+    opened = frontier()
+    started, order = threading.Event(), list[str]()
+    leases: list[Lease] = []
+
+    def work() -> None:
+        started.set()
+        leases.extend(opened.lease(5))
+        order.append("lease")
+
+    thread = threading.Thread(target=work)
+
+    def let_it_try() -> None:
+        thread.start()
+        started.wait()
+        with pytest.raises(NestedCall):
+            opened.lease(1)
+        order.append("add")
+
+    opened.add(around(let_it_try))
+    thread.join()
+    assert order == ["add", "lease"]
+    assert len(leases) == 2
+    assert violations(store) == []
+
+
+def test_threads_that_ask_and_write_in_the_middle_of_each_others_calls_get_no_error(
+    frontier: Callable[..., Frontier], store: Path
+) -> None:
+    opened = frontier()
+    wrong: list[BaseException] = []
+
+    def work(number: int) -> None:
+        try:
+            for i in range(10):
+                urls = [f"https://a.example/{number}-{i}-{j}" for j in range(3)]
+                opened.add(url for url in urls if opened.status())
+        except BaseException as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert opened.status().counts[LinkState.QUEUED] == 120
+    assert violations(store) == []
