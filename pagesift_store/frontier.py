@@ -8,9 +8,16 @@ import os
 import threading
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
-from pagesift_store.errors import InvalidValue, SettingsDiffer, StoreMissing
+from pagesift_store.errors import (
+    InvalidValue,
+    SettingsDiffer,
+    StoreBusy,
+    StoreError,
+    StoreFull,
+    StoreMissing,
+)
 from pagesift_store.inspector import Inspector
 from pagesift_store.settings import Settings
 from pagesift_store.storage import schema
@@ -89,7 +96,7 @@ class Frontier:
         self._clock = clock
         self._lock = threading.RLock()
         self._memory: Memory | None = None
-        self._owner: tuple[int, int] | None = None
+        self._owner: _Owner | None = None
         self._waiter = Waiter(clock)
 
     @classmethod
@@ -179,12 +186,15 @@ class Frontier:
         """
         with self._lock:
             self._database.require_outermost()
-            if self._owner is not None and self._owner[0] == os.getpid() and self._worker is None:
-                with contextlib.suppress(FileNotFoundError), self._writing() as work:
-                    ownership.free(work, [self._owner[1]])
-            self._owner = None
-            self._memory = None
-            self._database.close()
+            owner = self._owner
+            try:
+                if owner is not None and owner.pid == os.getpid() and self._worker is None:
+                    with contextlib.suppress(FileNotFoundError), self._writing() as work:
+                        if owner.store_id == work.crawl.store_id:
+                            ownership.free(work, [owner.id])
+            finally:
+                self._owner = self._memory = None
+                self._database.close()
 
     def stop(self) -> None:
         """Make a waiting `lease` of this object return, from another thread or a signal handler."""
@@ -604,6 +614,7 @@ class Frontier:
         """One write transaction; the only place where one begins."""
         with self._lock:
             self._database.require_outermost()  # before the outer call loses what it remembers
+            owner = self._owner
             try:
                 with self._database.writing() as connection:
                     # Told once the lock is ours: seen from before, a host that another writer has used meanwhile
@@ -611,16 +622,16 @@ class Frontier:
                     now = _moment(self._clock)
                     version = self._database.data_version(connection)
                     if self._memory is None or self._memory.version != version:
-                        before, self._memory = self._memory, recall(connection, version, self._memory)
-                        if before is not None and before.crawl.store_id != self._memory.crawl.store_id:
-                            self._owner = None  # another store took the place of the file: owners are its own
+                        self._memory = recall(connection, version, self._memory)
                     work = Work(connection, self._memory, now)
                     timing.follow(work)
                     yield work
                     work.save()
-            except BaseException:
-                # What is remembered, the owner's row included, may be what was just rolled back.
-                self._memory = self._owner = None
+            except BaseException as error:
+                # What is remembered may be what was just rolled back, and so may the row of an owner that is new.
+                # One whose store is lost has nothing to give back, and the call has said so: `close` need not again.
+                is_lost = isinstance(error, StoreError) and not isinstance(error, StoreBusy | StoreFull)
+                self._memory, self._owner = None, None if is_lost else owner
                 raise
 
     def _report(self, page: Page) -> Report:
@@ -641,11 +652,23 @@ class Frontier:
         return found[0]
 
     def _own(self, work: Work) -> int:
-        """The owner of leases taken now; a forked child is another owner than its parent."""
-        pid = os.getpid()
-        if self._owner is None or self._owner[0] != pid:
-            self._owner = (pid, ownership.register(work, self._worker))
-        return self._owner[1]
+        """The owner of leases taken now.
+
+        A forked child is another owner than its parent, and a store that took the place of the file has its own.
+        """
+        pid, store_id = os.getpid(), work.crawl.store_id
+        if self._owner is None or (self._owner.pid, self._owner.store_id) != (pid, store_id):
+            self._owner = _Owner(pid, store_id, ownership.register(work, self._worker))
+        return self._owner.id
+
+
+class _Owner(NamedTuple):
+    """Whom the leases of a frontier belong to."""
+
+    pid: int
+    store_id: str
+    id: int
+    """Its row in that store."""
 
 
 class _Undone(Exception):

@@ -21,6 +21,7 @@ from pagesift_store import (
     Page,
     WrongStore,
 )
+from pagesift_store.transactions.work import Work
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -234,6 +235,48 @@ def test_a_lease_that_came_back_cannot_be_renewed(leased: tuple[Frontier, Lease]
     opened.release(lease)
     with pytest.raises(LeaseLost, match=r"has ended \(queued\); take a new one"):
         opened.renew(lease)
+
+
+def lost(opened: Frontier, lease: Lease) -> None:
+    with pytest.raises(LeaseLost):
+        opened.release(replace(lease, attempt=99))
+
+
+def broken(opened: Frontier, _: Lease) -> None:
+    with pytest.raises(InvalidValue):
+        opened.add(url for url in ["https://a.example/", 7])  # type: ignore[misc]
+
+
+def tried(opened: Frontier, _: Lease) -> None:
+    opened.forget("a.example", dry_run=True)
+
+
+@pytest.mark.parametrize("act", [lost, broken, tried])
+def test_what_was_leased_before_a_call_that_was_rolled_back_is_given_back(
+    frontier: Callable[..., Frontier], store: Path, act: Callable[[Frontier, Lease], None]
+) -> None:
+    opened = frontier()
+    opened.add(["https://a.example/1", "https://a.example/2"])
+    (lease,) = opened.lease(1)
+    act(opened, lease)
+    opened.close()
+    assert frontier().status().counts[LinkState.QUEUED] == 2
+    assert violations(store) == []
+
+
+def test_an_owner_that_was_rolled_back_is_registered_anew(
+    frontier: Callable[..., Frontier], store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = frontier()
+    opened.add(["https://a.example/1"])
+    with monkeypatch.context() as patched:
+        patched.setattr(Work, "save", lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            opened.lease(1)
+    assert len(opened.lease(1)) == 1
+    assert violations(store) == []
+    opened.close()
+    assert frontier().status().counts[LinkState.QUEUED] == 1
 
 
 def test_leaving_by_an_exception_gives_back(frontier: Callable[..., Frontier]) -> None:

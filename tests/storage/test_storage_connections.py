@@ -115,6 +115,25 @@ def test_a_write_that_cannot_begin_is_an_error_and_stores_nothing(impatient: Fro
     assert violations(store) == []
 
 
+def test_leases_are_given_back_after_a_call_that_found_the_store_busy(
+    impatient: Frontier, store: Path
+) -> None:
+    assert len(impatient.lease(1)) == 1
+    with write_lock(store), pytest.raises(StoreBusy):
+        impatient.add(["https://a.example/1"])
+    impatient.close()
+    assert impatient.status().counts[LinkState.QUEUED] == 1
+
+
+def test_a_store_that_is_busy_to_the_end_is_closed_all_the_same(impatient: Frontier, store: Path) -> None:
+    """Its leases stay until the process has ended, or they run out."""
+    assert len(impatient.lease(1)) == 1
+    with write_lock(store), pytest.raises(StoreBusy):
+        impatient.close()
+    assert impatient._database._writer is None
+    assert impatient.status().counts[LinkState.LEASED] == 1
+
+
 def test_a_failed_call_leaves_nothing_behind(frontier: Callable[..., Frontier], store: Path) -> None:
     opened = frontier()
     before = list(opened.dump())
