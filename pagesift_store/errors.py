@@ -185,7 +185,7 @@ class SchemaTooNew(StoreError):
 
 
 class StoreBusy(StoreError):
-    """Another process kept the write lock for longer than the busy timeout; nothing was written."""
+    """Another process kept the write lock for 30 seconds and a minute more per GB of the store; nothing was written."""
 
 
 class StoreFull(StoreError):

@@ -79,9 +79,9 @@ class Frontier:
     was leased either still leased or back in its place.
 
     Several processes, and several threads sharing one object, may use a store at once. Writers wait for each other,
-    at most for the busy timeout, then `StoreBusy` says that nothing was written. A link is leased to one
-    worker at a time. A lease that runs out does not end the work on it: what the worker reports is accepted until the
-    link has been leased again, and from then on refused with `LeaseLost`.
+    30 seconds at most and a minute more per GB of the store, then `StoreBusy` says that nothing was written. A link is
+    leased to one worker at a time. A lease that runs out does not end the work on it: what the worker reports is
+    accepted until the link has been leased again, and from then on refused with `LeaseLost`.
 
     A call is finished before the next one begins: in the middle of one, while an iterable given to `add` is read, the
     same thread may ask (`status`, `explain`), but a call that writes is refused with `NestedCall`.

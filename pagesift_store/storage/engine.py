@@ -32,6 +32,7 @@ from pagesift_store.errors import (
     StoreUnreachable,
 )
 from pagesift_store.storage.filesystem import require_shared_memory
+from pagesift_store.storage.turns import AT_ONCE, begin_writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +41,10 @@ APPLICATION_ID = 0x50534654
 """In the header of every store ("PSFT"): tells ours from other programs' databases."""
 
 BUSY_TIMEOUT = 30.0
-"""Seconds to wait for another process's write lock before `StoreBusy`."""
+"""Seconds to wait for another process's write lock before `StoreBusy`, and `PER_BYTE` more."""
+
+PER_BYTE = 60.0 / 1e9
+"""A rescore holds the lock for as long as the store is large: 40 seconds with ten million links, 2.5 GB."""
 
 WAL_PAGES = 16_000
 """Checkpoint after so many pages of log (64 MiB): at SQLite's 1,000 each page is written again and again."""
@@ -142,7 +146,7 @@ class Database:
     Args:
         path: the file; it must be there.
         durability: `full` or `normal`.
-        timeout: seconds to wait for another's write lock.
+        timeout: seconds to wait for another's write lock. None: `BUSY_TIMEOUT` and more for a large store.
         read_only: for questions alone: nothing is ever written, in a folder without write permission either.
         upgrading: for a revision that may rebuild tables.
 
@@ -155,7 +159,7 @@ class Database:
         path: Path,
         *,
         durability: str = "full",
-        timeout: float = BUSY_TIMEOUT,
+        timeout: float | None = None,
         read_only: bool = False,
         upgrading: bool = False,
     ) -> None:
@@ -186,6 +190,7 @@ class Database:
                 if self._writer is None:
                     self._writer = self._engine.connect().execution_options(pagesift_writes=True)
                     self._writer.begin()
+                    _wait_at_most(_driver(self._writer), min(self._patience(), AT_ONCE))
                     self._writers += 1
                     self._file = _identity(self.path)
                 driver = _driver(self._writer)
@@ -193,7 +198,7 @@ class Database:
                     driver.execute("ROLLBACK")  # an interrupt came between an error and the statement below
                 self._within = driver
                 try:
-                    driver.execute("BEGIN IMMEDIATE")
+                    begin_writing(driver, self._patience)
                     self._require_same_file()
                     yield self._writer
                     driver.execute("COMMIT")
@@ -201,6 +206,14 @@ class Database:
                     self._within = None
                     if driver.in_transaction:
                         driver.execute("ROLLBACK")
+
+    def _patience(self) -> float:
+        if self._timeout is not None:
+            return self._timeout
+        try:
+            return BUSY_TIMEOUT + PER_BYTE * self.path.stat().st_size
+        except OSError:  # it is gone, and whoever writes is about to be told so
+            return BUSY_TIMEOUT
 
     def require_outermost(self) -> None:
         """Refuse what would end the transaction that this thread is in; other threads wait until it is over.
@@ -278,7 +291,10 @@ class Database:
     def _open(self) -> sqlite3.Connection:
         mode = reading_mode(self.path) if self._read_only else "mode=rw"  # one that has gone is not made anew
         return sqlite3.connect(
-            address(self.path, mode), uri=True, timeout=self._timeout, check_same_thread=False
+            address(self.path, mode),
+            uri=True,
+            timeout=BUSY_TIMEOUT if self._timeout is None else self._timeout,
+            check_same_thread=False,
         )
 
     def _configure(self, connection: sqlite3.Connection, _record: Any) -> None:
@@ -329,6 +345,10 @@ def reading_mode(path: Path) -> str:
 
 _INHERITED: list[Any] = []
 """Handles that a fork left us: kept referenced, for being collected would close them."""
+
+
+def _wait_at_most(driver: sqlite3.Connection, seconds: float) -> None:
+    driver.execute(f"PRAGMA busy_timeout={seconds * 1000:.0f}")
 
 
 def _begin(connection: Connection) -> None:

@@ -15,6 +15,7 @@ from racing import race
 from store_invariants import violations
 
 from pagesift_store import Frontier, LinkState, NestedCall, StoreBusy
+from pagesift_store.storage import engine
 from pagesift_store.storage.engine import APPLICATION_ID, Database
 
 if TYPE_CHECKING:
@@ -102,6 +103,41 @@ def test_a_writer_does_not_block_readers(impatient: Frontier, store: Path) -> No
     with write_lock(store):
         assert impatient.status().counts[LinkState.QUEUED] == 1
         assert impatient.explain("https://a.example/").link_id == 1
+
+
+def test_who_writes_waits_longer_for_a_large_store(
+    frontier: Callable[..., Frontier], store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A rescore of ten million links takes longer than any patience for a small one."""
+    opened = frontier()
+    monkeypatch.setattr(engine, "BUSY_TIMEOUT", 0.0)
+    with closing(sqlite3.connect(store, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        monkeypatch.setattr(engine, "PER_BYTE", 0.0)
+        with pytest.raises(StoreBusy):
+            opened.add(["https://a.example/1"])
+        monkeypatch.setattr(engine, "PER_BYTE", 1.0)
+        release = threading.Timer(0.05, other.execute, ["ROLLBACK"])
+        release.start()
+        assert opened.add(["https://a.example/1"])[0].link_id == 1
+        release.join()
+
+
+def test_a_wait_for_the_lock_can_be_interrupted(frontier: Callable[..., Frontier], store: Path) -> None:
+    opened = frontier()
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with write_lock(store):
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
+            with pytest.raises(KeyboardInterrupt):
+                opened.add(["https://a.example/1"])
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert opened.add(["https://a.example/1"])[0].link_id == 1
 
 
 def test_a_write_that_cannot_begin_is_an_error_and_stores_nothing(impatient: Frontier, store: Path) -> None:
