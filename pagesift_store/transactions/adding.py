@@ -10,7 +10,7 @@ from pagesift_store.focus.model import PRIORS
 from pagesift_store.records import Added, FoundLink, Verdict
 from pagesift_store.storage.statements import crawl as crawl_sql
 from pagesift_store.transactions.admission import BATCH, Offer, admit, check_revisit, check_score, offer
-from pagesift_store.transactions.signals import NO_CARRIER
+from pagesift_store.transactions.signals import Carrier
 from pagesift_store.urls.parts import bare_host, site_host
 from pagesift_store.urls.reading import WebUrl, read
 
@@ -41,14 +41,15 @@ def add(
         check_score(score)
     every = check_revisit(revisit)
     origin = None if base is None else read(base)
+    nobody = Carrier(depth)
     verdicts: list[Added] = []
     batch: list[Offer | Added] = []
     for item in urls:
         batch.append(_one(work, item, origin, depth, score, every))
         if len(batch) == BATCH:
-            verdicts += admit(work, batch)
+            verdicts += admit(work, batch, nobody)
             batch = []
-    return verdicts + admit(work, batch)
+    return verdicts + admit(work, batch, nobody)
 
 
 def _one(
@@ -79,7 +80,7 @@ def _one(
         else:
             web = work.memory.rules.admit(found.href, base)
         target = work.memory.rules.target(web)
-        return offer(work, target, found, NO_CARRIER, depth, given=given, seed=seed)
+        return offer(work, target, found, depth, given, seed=seed)
     except InvalidUrl as error:
         return rejected(work, found.href, error.reason)
 

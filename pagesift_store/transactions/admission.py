@@ -34,8 +34,7 @@ BATCH = 500
 LARGEST = 1.7e308
 """Of a given score, either way: what the store takes for finite (`storage.tables.FINITE`)."""
 
-_rare_of = attrgetter(*sql.RARE)
-_NOTHING_RARE = (None,) * len(sql.RARE)
+_HASH = attrgetter("hash")
 _QUEUED = LinkState.QUEUED.value
 _UNFINISHED = frozenset({LinkState.QUEUED, LinkState.LEASED, LinkState.WAITING})
 
@@ -51,11 +50,8 @@ class Offer(NamedTuple):
         rewritten: whether a learned rule made the key.
         hash: 16 bytes of the key.
         found: the link as it was found.
-        carrier: the page that carries it.
-        depth: clicks from a seed.
         given: a score in place of ours; None: ours.
         seed: it is a seed.
-        parent_id: the link whose page carried it.
     """
 
     web: WebUrl
@@ -63,23 +59,18 @@ class Offer(NamedTuple):
     rewritten: bool
     hash: bytes
     found: FoundLink
-    carrier: Carrier
-    depth: int
     given: float | None = None
     seed: bool = False
-    parent_id: int | None = None
 
 
 def offer(
     work: Work,
     target: Target,
     found: FoundLink,
-    carrier: Carrier,
     depth: int,
+    given: float | None,
     *,
-    given: float | None = None,
     seed: bool = False,
-    parent_id: int | None = None,
 ) -> Offer:
     """An offer, under the key that learned rules leave.
 
@@ -99,7 +90,7 @@ def offer(
         plain, key = key, memory.rewritten(web, key)
         if key != plain:
             digest, rewritten = key_hash(key), True
-    return new_tuple(Offer, (web, key, rewritten, digest, found, carrier, depth, given, seed, parent_id))
+    return new_tuple(Offer, (web, key, rewritten, digest, found, given, seed))
 
 
 def check_score(value: Any, href: str = "") -> float:
@@ -139,18 +130,21 @@ def check_revisit(every: Any) -> float | None:
     return float(every)
 
 
-def admit(work: Work, offers: Iterable[Offer | Added], nearby: Nearby | None = None) -> list[Added]:
+def admit(
+    work: Work, offers: Iterable[Offer | Added], carrier: Carrier, nearby: Nearby | None = None
+) -> list[Added]:
     """Store offers in order; verdicts that were reached before (`Added`) keep their places.
 
     Args:
         work: the transaction.
         offers: the links.
+        carrier: what carries them all.
         nearby: has read their texts; None: they are read.
     """
     items = list(offers)
     verdicts: list[Added] = []
     for start in range(0, len(items), BATCH):
-        verdicts += _Batch(work).run(items[start : start + BATCH], nearby)
+        verdicts += _Batch(work, carrier).run(items[start : start + BATCH], nearby)
     if work.settings.max_queue is not None:
         _evict(work, work.settings.max_queue)
     return verdicts
@@ -158,7 +152,7 @@ def admit(work: Work, offers: Iterable[Offer | Added], nearby: Nearby | None = N
 
 @dataclass(slots=True)
 class _Link:
-    """A link as it is in the store, or as it will be; the columns of `known_links`, then what only new ones need.
+    """A link of the store, or a new one that is met again before it is written; the columns of `known_links` first.
 
     Flags are 0 or 1, as they are read, and the hash of a new link is a bytearray: the driver takes ten times as long
     to bind a bool or bytes, for which it looks for an adapter.
@@ -187,8 +181,6 @@ class _Link:
     demoted: int
     on_repeats: int
     parent_id: int | None = None
-    alias_of: None = None
-    revisit: float | None = None
     found_at: float = 0.0
 
     @property
@@ -210,21 +202,29 @@ class _Link:
         ) = signal
         self.score = value
 
-    def place(self) -> tuple[int, float, int]:
-        """Sorts the links of a lane: the head first."""
-        return (self.demoted, -self.score, self.id)
-
 
 class _Batch:
-    """Some hundred offers: one look-up, one insert, one update, one pass over the heads of the lanes."""
+    """Some hundred offers: one look-up, one insert, one update, one pass over the heads of the lanes.
 
-    def __init__(self, work: Work) -> None:
+    A new link is a row, its values in the order of the statement, and becomes a `_Link` only where it is met again.
+    """
+
+    def __init__(self, work: Work, carrier: Carrier) -> None:
         self._work = work
+        self._carrier = carrier
+        self._decay = decay(carrier.depth)
         self._demoted = work.memory.demoted
         self._known: dict[bytes, list[_Link]] = {}
-        self._new: list[_Link] = []
+        self._next_n: dict[bytes, int] = {}
+        by_hand = carrier.link_id is None
+        self._names = sql.BY_HAND if by_hand else sql.ON_PAGES
+        self._origin = (carrier.depth,) if by_hand else (carrier.link_id, carrier.depth)
+        self._new: dict[str, tuple[Any, ...]] = {}
+        self._rare: dict[str, tuple[Any, ...]] = {}
+        self._met_again: dict[str, _Link] = {}
         self._raised: dict[int, _Link] = {}
         self._lowered: set[int] = set()
+        self._heads: dict[int, tuple[int, float, int]] = {}
         self._first_new = work.crawl.links + 1
 
     def run(self, items: Sequence[Offer | Added], nearby: Nearby | None) -> list[Added]:
@@ -233,10 +233,13 @@ class _Batch:
         if nearby is None:
             nearby = nearby_of(self._work.memory.terms, [item.found for item in offers if item.given is None])
         self._signals = Signals(self._work, nearby)
-        self._look_up({item.hash for item in offers})
-        verdicts = [self._place(item) if isinstance(item, Offer) else item for item in items]
+        self._look_up(set(map(_HASH, offers)))
+        verdicts = [self._place(item) for item in offers]
         self._write()
-        return verdicts
+        if len(offers) == len(items):
+            return verdicts
+        placed = iter(verdicts)
+        return [next(placed) if isinstance(item, Offer) else item for item in items]
 
     def _look_up(self, hashes: set[bytes]) -> None:
         if not hashes:
@@ -244,72 +247,85 @@ class _Batch:
         # In order, so that the statement and what it touches are the same in every run.
         for row in self._work.rows_in(sql.known_links, sql.HASHES, list(map(bytearray, sorted(hashes)))):
             self._known.setdefault(row.key_hash, []).append(_Link(*row))
+            self._next_n[row.key_hash] = max(self._next_n.get(row.key_hash, 0), row.n + 1)
+
+    def _place(self, item: Offer) -> Added:
+        n = self._next_n.get(item.hash, 0)
+        link = self._find(item) if n else None
+        if link is None:
+            return Added(verdict=Verdict.NEW, url=item.web.url, key=item.key, link_id=self._insert(item, n))
+        # A page does not tell where it was found.
+        if link.state in _UNFINISHED and link.id != self._carrier.link_id:
+            self._raise(link, item)
+        return Added(verdict=Verdict.KNOWN, url=link.url, key=item.key, link_id=link.id)
 
     def _find(self, item: Offer) -> _Link | None:
         """The link of this key; equal URLs have equal keys, so that few keys are made anew."""
         for link in self._known.get(item.hash, ()):
             if link.url == item.web.url or key_of(self._work, link.key, link.url) == item.key:
                 return link
-        return None
+        row = self._new.get(item.key)
+        if row is None:
+            return None
+        again = self._met_again.get(item.key)
+        if again is None:
+            columns = dict(zip(self._names, row, strict=True))
+            again = self._met_again[item.key] = _Link(**columns, key=None, state=_QUEUED)
+        return again
 
-    def _place(self, item: Offer) -> Added:
-        link = self._find(item)
-        if link is None:
-            link = self._insert(item)
-            return Added(verdict=Verdict.NEW, url=item.web.url, key=item.key, link_id=link.id)
-        if link.state in _UNFINISHED and link.id != item.parent_id:  # a page does not tell where it was found
-            self._raise(link, item)
-        return Added(verdict=Verdict.KNOWN, url=link.url, key=item.key, link_id=link.id)
-
-    def _insert(self, item: Offer) -> _Link:
-        work, web = self._work, item.web
-        crawl, host = work.crawl, host_of_url(work, web)
-        crawl.links += 1
-        by_depth = decay(item.depth)
-        if item.given is None:
-            signal, value = self._signals.of(web, item.found, item.carrier, by_depth)
+    def _insert(self, item: Offer, n: int) -> int:
+        """Make the row of a new link, whose hash `n` others have; returns its id."""
+        work, carrier = self._work, self._carrier
+        web, key, rewritten, digest, found, given, seed = item
+        link_id: int = work.crawl.links + 1
+        work.crawl.links = link_id
+        host = host_of_url(work, web)
+        if given is None:
+            signal, value = self._signals.of(web, found, carrier, self._decay)
         else:
-            signal, value = no_signal(by_depth), item.given
+            signal, value = no_signal(self._decay), given
         lane_id, template = place_of(work, web, host)
-        same_hash = self._known.setdefault(item.hash, [])
-        n = max([known.n for known in same_hash]) + 1 if same_hash else 0
-        link = _Link(
-            crawl.links,
+        demoted = int(template in self._demoted or (carrier.repeated and self._leads_nowhere(web)))
+        self._next_n[digest] = n + 1
+        self._new[key] = (
+            link_id,
             web.url,
-            item.key if item.rewritten else None,
-            bytearray(item.hash),
+            bytearray(digest),
             n,
             lane_id,
-            template,
-            _QUEUED,
+            *self._origin,
             *signal,
-            item.depth,
             value,
-            int(item.given is not None),
-            int(item.seed),
-            int(template in self._demoted or (item.carrier.repeated and self._leads_nowhere(web))),
-            int(item.carrier.repeated),
-            item.parent_id,
-            None,
-            item.found.revisit,
+            int(given is not None),
+            int(seed),
+            demoted,
+            int(carrier.repeated),
+            template,
             work.now,
         )
-        same_hash.append(link)
-        self._new.append(link)
-        return link
+        if rewritten or found.revisit is not None:
+            self._rare[key] = (key if rewritten else None, found.revisit)
+        self._offer_head(lane_id, (demoted, -value, link_id))
+        return link_id
 
     def _leads_nowhere(self, web: WebUrl) -> bool:
         """Whether links that only repeated pages carry have led to repeated pages on this host."""
         return found_on_repeats(self._work.memory.politeness_of(web)) in self._demoted
+
+    def _offer_head(self, lane: int, place: tuple[int, float, int]) -> None:
+        """Make a queued link the head of its lane if none of this batch stands before it."""
+        best = self._heads.get(lane)
+        if best is None or place < best:
+            self._heads[lane] = place
 
     def _raise(self, link: _Link, item: Offer) -> None:
         """The better signal wins; the smaller depth wins; a given score stands before a computed one (RULES 2.7).
 
         What only repeated pages carried so far, and a new page carries too, is a link like any other.
         """
-        work, before, changed = self._work, link.score, False
-        if item.depth < link.depth:
-            link.depth, link.decay, changed = item.depth, decay(item.depth), True
+        work, carrier, before, changed = self._work, self._carrier, link.score, False
+        if carrier.depth < link.depth:
+            link.depth, link.decay, changed = carrier.depth, self._decay, True
             if not link.given:
                 link.score = scored(work.memory, link)
         if item.given is not None:
@@ -317,13 +333,13 @@ class _Batch:
                 link.take(NO_SIGNAL, item.given)
                 link.given, changed = 1, True
         elif not link.given:
-            better = self._signals.better(link, item.web, item.found, item.carrier)
+            better = self._signals.better(link, item.web, item.found, carrier)
             if better is not None:
                 link.take(*better)
                 changed = True
         if item.seed and not link.seed:
             link.seed, changed = 1, True
-        if link.on_repeats and not item.carrier.repeated:
+        if link.on_repeats and not carrier.repeated:
             link.on_repeats, link.demoted, changed = 0, int(link.template in self._demoted), True
         if link.score < before:  # a given score took the place of a better computed one
             self._lowered.add(link.lane_id)
@@ -333,31 +349,29 @@ class _Batch:
     def _write(self) -> None:
         work = self._work
         write_lanes(work)
-        rare = [link for link in self._new if _rare_of(link) != _NOTHING_RARE]
-        plain = [link for link in self._new if _rare_of(link) == _NOTHING_RARE] if rare else self._new
-        work.run_all(sql.add_plain_links(), plain)
-        work.run_all(sql.add_links(), rare)
-        work.moved(None, LinkState.QUEUED, len(self._new))
+        self._write_new()
         work.run_all(sql.raise_link(), list(self._raised.values()))
-        heads: dict[int, _Link] = {}
-        for link in (*self._new, *self._raised.values()):
+        for link in (*self._met_again.values(), *self._raised.values()):
             if link.state == _QUEUED:
-                best = heads.get(link.lane_id)
-                if best is None or link.place() < best.place():
-                    heads[link.lane_id] = link
+                self._offer_head(link.lane_id, (link.demoted, -link.score, link.id))
         work.run_many(
             lanes_sql.offer_head(),
             [
-                {
-                    "the_lane": lane,
-                    "link_id": link.id,
-                    "the_score": link.score,
-                    "is_demoted": link.demoted,
-                }
-                for lane, link in heads.items()
+                {"the_lane": lane, "link_id": link_id, "the_score": -minus_score, "is_demoted": demoted}
+                for lane, (demoted, minus_score, link_id) in self._heads.items()
             ],
         )
         moves.refresh_heads(work, self._lowered)
+
+    def _write_new(self) -> None:
+        work, new, names = self._work, self._new, self._names
+        work.moved(None, LinkState.QUEUED, len(new))
+        row_of = attrgetter(*names)
+        new |= {key: row_of(link) for key, link in self._met_again.items()}
+        rare = [(*new.pop(key), *values) for key, values in self._rare.items()]
+        work.run_rows(sql.add_queued_links(names), names, new.values())
+        names = (*names, *sql.RARE)
+        work.run_rows(sql.add_queued_links(names), names, rare)
 
 
 def _evict(work: Work, most: int) -> None:

@@ -241,12 +241,15 @@ def _follow(work: Work, outcome: Outcome) -> Sequence[Added]:
     if language and segment is not None:
         note_language(work, host_of_url(work, outcome.web), segment, language)
     carrier = Carrier(
+        outcome.row.depth + 1,
+        outcome.row.id,
         outcome.relevance,
         language,
         repeated=not outcome.repeat.first_seen,
         series=series(outcome.web) if outcome.analysis.evidence.hub and outcome.repeat.first_seen else None,
     )
-    return admit(work, _offers(work, outcome, base, carrier), outcome.report.nearby(work.memory.terms))
+    offers = _offers(work, outcome, base, carrier.depth)
+    return admit(work, offers, carrier, outcome.report.nearby(work.memory.terms))
 
 
 def language_of(page: Page) -> str | None:
@@ -255,17 +258,17 @@ def language_of(page: Page) -> str | None:
     return code if code.isascii() and code.isalpha() and len(code) in (2, 3) else None
 
 
-def _offers(work: Work, outcome: Outcome, base: WebUrl, carrier: Carrier) -> list[Offer | Added]:
+def _offers(work: Work, outcome: Outcome, base: WebUrl, depth: int) -> list[Offer | Added]:
     """What becomes of each link before the store is asked: an offer, or its refusal."""
     reach, follow = work.memory.rules.reach, work.settings.follow_nofollow
-    web, depth, parent_id = outcome.web, outcome.row.depth + 1, outcome.row.id
+    web = outcome.web
     offers: list[Offer | Added] = []
     for found in outcome.page.links:
         try:
             if found.nofollow and not follow:
                 raise InvalidUrl(found.href, Refusal.NOFOLLOW)
             target = reach(found.href, base, page=web)
-            offers.append(offer(work, target, found, carrier, depth, given=found.score, parent_id=parent_id))
+            offers.append(offer(work, target, found, depth, found.score))
         except InvalidUrl as error:
             offers.append(rejected(work, found.href, error.reason))
     return offers

@@ -64,20 +64,20 @@ class Carrier(NamedTuple):
     """The page that carries links.
 
     Attributes:
+        depth: clicks from a seed of what it carries.
+        link_id: the link whose page it is; None: there is no page, the links were added by hand.
         relevance: its relevance; 0 for links that were added by hand.
         language: its language, a code of two or three letters; None when unknown.
         repeated: its text was there before.
         series: of a new page of links, its URL with numbers blanked; None for other pages, and without a number.
     """
 
+    depth: int
+    link_id: int | None = None
     relevance: float = 0.0
     language: str | None = None
     repeated: bool = False
     series: str | None = None
-
-
-NO_CARRIER = Carrier()
-"""Of links that were added by hand."""
 
 
 _ANCHOR, _CONTEXT = attrgetter("anchor"), attrgetter("context")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -167,6 +168,37 @@ def test_the_better_find_wins_within_one_batch(frontier: Callable[..., Frontier]
     opened.add([SEED])
     opened.add([WEAK, STRONG, WEAK])
     assert link(opened, TARGET)["anchor_hits"] == 0b111
+    assert violations(store) == []
+
+
+@pytest.mark.parametrize(
+    ("finds", "score"),
+    [
+        ([FoundLink(TARGET, score=1.0), FoundLink(TARGET, score=3.0)], 3.0),
+        ([FoundLink(TARGET, score=3.0), FoundLink(TARGET, score=1.0)], 3.0),
+        ([STRONG, FoundLink(TARGET, score=0.25)], 0.25),
+    ],
+)
+@pytest.mark.parametrize("revisit", [None, 60.0])
+def test_a_new_link_that_is_found_twice_in_one_batch_is_one_row(
+    frontier: Callable[..., Frontier],
+    store: Path,
+    finds: list[FoundLink],
+    score: float,
+    revisit: float | None,
+) -> None:
+    opened = frontier()
+    opened.add([SEED])
+    beside = FoundLink("https://a.example/x/z", score=0.5)
+    first, other, again = opened.add([replace(finds[0], revisit=revisit), beside, finds[1]], depth=1)
+    assert (first.verdict, other.verdict, again.verdict) == (NEW, NEW, KNOWN)
+    assert again.link_id == first.link_id
+    row = link(opened, TARGET)
+    assert (row["score"], bool(row["given"]), row["depth"], row["revisit"]) == (score, True, 1, revisit)
+    assert row["parent_id"] is None
+    assert [lease.url for lease in opened.lease(3)][1:] == (
+        [TARGET, beside.href] if score > 0.5 else [beside.href, TARGET]
+    )
     assert violations(store) == []
 
 

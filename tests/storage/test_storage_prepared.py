@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import bindparam, literal_column, select, update
+from sqlalchemy import bindparam, create_engine, insert, literal_column, select, update
 
-from pagesift_store.storage.prepared import Prepared
+from pagesift_store.storage.prepared import Prepared, Runner
+from pagesift_store.storage.statements import links as links_sql
 from pagesift_store.storage.tables import host
 
 NAMED = select(host.c.id, host.c.name)
@@ -40,3 +41,20 @@ def test_rows_are_named_tuples() -> None:
     assert (row.id, row.name) == (7, "a.example")
     assert row == (7, "a.example")
     assert row._replace(id=8)._asdict() == {"id": 8, "name": "a.example"}
+
+
+@pytest.mark.parametrize("names", [("id", "name"), ("name", "id")])
+def test_rows_are_written_whatever_the_order_of_their_values(names: tuple[str, ...]) -> None:
+    statement = insert(host).values(id=bindparam("id"), name=bindparam("name"))
+    values = {"id": 7, "name": "a.example"}
+    with create_engine("sqlite://").begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE host (id INTEGER, name TEXT)")
+        runner = Runner(connection)
+        runner.run_rows(statement, names, [tuple(values[name] for name in names)])
+        runner.run_rows(statement, names, [])
+        assert runner.rows(select(host.c.id, host.c.name)) == [(7, "a.example")]
+
+
+@pytest.mark.parametrize("names", [links_sql.ON_PAGES, links_sql.BY_HAND])
+def test_the_rows_of_new_links_stand_in_the_order_of_their_statement(names: tuple[str, ...]) -> None:
+    assert Prepared(links_sql.add_queued_links(names)).names == names

@@ -46,7 +46,7 @@ SIGNAL = (
 RAISED = (*SIGNAL, "decay", "depth", "score", "given", "seed", "demoted", "on_repeats")
 """What a link found again takes over from the better find; its parent stays the page that it was found on first."""
 
-_NEW = (
+NEW = (
     "id",
     "url",
     "key",
@@ -68,10 +68,16 @@ _NEW = (
     "revisit",
     "found_at",
 )
+"""What is told of a new link, in the order of the table."""
 
-
-RARE = ("key", "alias_of", "revisit")
+RARE = ("key", "revisit")
 """What few new links have: NULL is the default."""
+
+ON_PAGES = tuple(name for name in NEW if name not in {*RARE, "alias_of", "state"})
+"""What is told of most new links that a page carries; they are queued."""
+
+BY_HAND = tuple(name for name in ON_PAGES if name != "parent_id")
+"""The same of those that were added by hand."""
 
 HASHES = tuple(f"hash_{i}" for i in range(500))
 """Names of the parameters of `find_by_hash`."""
@@ -98,13 +104,13 @@ def _by_hash(size: int, names: tuple[str, ...]) -> Select[Any]:
 @cache
 def add_links() -> Insert:
     """New links, for many at once. The score comes with the row: `focus.score` gives Python and SQL the same bits."""
-    return insert(link).values({name: bindparam(name) for name in _NEW})
+    return insert(link).values({name: bindparam(name) for name in NEW})
 
 
 @cache
-def add_plain_links() -> Insert:
-    """As `add_links`, of queued links without what few have: the driver takes long to bind a NULL."""
-    values: dict[str, Any] = {name: bindparam(name) for name in _NEW if name not in RARE}
+def add_queued_links(names: tuple[str, ...]) -> Insert:
+    """As `add_links`, of queued links of which only some columns are told: the driver takes long to bind a NULL."""
+    values: dict[str, Any] = {name: bindparam(name) for name in names}
     return insert(link).values(values | {"state": literal_column("'queued'")})
 
 
