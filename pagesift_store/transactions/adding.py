@@ -39,13 +39,13 @@ def add(
         raise InvalidValue(f"depth={depth!r} must be a whole number, 0 or more")
     if score is not None:
         check_score(score)
-    every = check_revisit(revisit)
+    text = FoundLink("", revisit=check_revisit(revisit))
     origin = None if base is None else read(base)
     nobody = Carrier(depth)
     verdicts: list[Added] = []
     batch: list[Offer | Added] = []
     for item in urls:
-        batch.append(_one(work, item, origin, depth, score, every))
+        batch.append(_one(work, item, origin, depth, score, text))
         if len(batch) == BATCH:
             verdicts += admit(work, batch, nobody)
             batch = []
@@ -58,31 +58,31 @@ def _one(
     base: WebUrl | None,
     depth: int,
     score: float | None,
-    every: float | None,
+    text: FoundLink,
 ) -> Offer | Added:
-    if isinstance(item, str):
-        found, seed = FoundLink(item), base is None and depth == 0
-    elif isinstance(item, FoundLink):
-        found, seed = item, False
+    """What becomes of one item before the store is asked; `text` has what all texts have in common."""
+    if isinstance(item, FoundLink):
+        href, found, seed = item.href, item, False
+        if found.revisit is not None:
+            check_revisit(found.revisit)
+        elif text.revisit is not None:
+            found = replace(found, revisit=text.revisit)
+        given = score if found.score is None else found.score
+    elif isinstance(item, str):
+        href, found, seed = item, text, base is None and depth == 0
+        given = SEED_SCORE if seed and score is None else score
     else:
         raise InvalidValue(f"{item!r} is neither a text nor a FoundLink")
-    if every is not None and found.revisit is None:
-        found = replace(found, revisit=every)
-    if found.revisit is not None:
-        check_revisit(found.revisit)
-    given = found.score if found.score is not None else score
-    if seed and given is None:
-        given = SEED_SCORE
+    rules = work.memory.rules
     try:
         if seed:
-            web = work.memory.rules.parse(found.href)
+            web = rules.parse(href)
             extend_scope(work, web)
         else:
-            web = work.memory.rules.admit(found.href, base)
-        target = work.memory.rules.target(web)
-        return offer(work, target, found, depth, given, seed=seed)
+            web = rules.admit(href, base)
+        return offer(work, rules.target(web), found, depth, given, seed=seed)
     except InvalidUrl as error:
-        return rejected(work, found.href, error.reason)
+        return rejected(work, href, error.reason)
 
 
 def rejected(work: Work, href: str, reason: Refusal) -> Added:

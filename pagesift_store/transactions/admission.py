@@ -103,6 +103,8 @@ def check_score(value: Any, href: str = "") -> float:
     Raises:
         InvalidValue: NaN, an infinity, more than `LARGEST`, or no number.
     """
+    if type(value) is float and abs(value) <= LARGEST:
+        return value
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
         whose = f" of the link {href[:200]!r}" if href else ""
         is_huge = isinstance(value, int) and value.bit_length() > 1
@@ -213,6 +215,8 @@ class _Batch:
         self._work = work
         self._carrier = carrier
         self._decay = decay(carrier.depth)
+        self._no_signal = no_signal(self._decay)
+        self._repeated = int(carrier.repeated)
         self._demoted = work.memory.demoted
         self._known: dict[bytes, list[_Link]] = {}
         self._next_n: dict[bytes, int] = {}
@@ -225,7 +229,7 @@ class _Batch:
         self._raised: dict[int, _Link] = {}
         self._lowered: set[int] = set()
         self._heads: dict[int, tuple[int, float, int]] = {}
-        self._first_new = work.crawl.links + 1
+        self._first_new: int = work.crawl.links + 1
 
     def run(self, items: Sequence[Offer | Added], nearby: Nearby | None) -> list[Added]:
         """Verdicts, one per item."""
@@ -275,17 +279,18 @@ class _Batch:
 
     def _insert(self, item: Offer, n: int) -> int:
         """Make the row of a new link, whose hash `n` others have; returns its id."""
-        work, carrier = self._work, self._carrier
+        work = self._work
         web, key, rewritten, digest, found, given, seed = item
-        link_id: int = work.crawl.links + 1
-        work.crawl.links = link_id
+        link_id = self._first_new + len(self._new)
         host = host_of_url(work, web)
         if given is None:
-            signal, value = self._signals.of(web, found, carrier, self._decay)
+            signal, value = self._signals.of(web, found, self._carrier, self._decay)
+            is_given = 0
         else:
-            signal, value = no_signal(self._decay), given
+            signal, value, is_given = self._no_signal, given, 1
         lane_id, template = place_of(work, web, host)
-        demoted = int(template in self._demoted or (carrier.repeated and self._leads_nowhere(web)))
+        in_vain = template in self._demoted or (self._repeated and self._leads_nowhere(web))
+        demoted = 1 if in_vain else 0
         self._next_n[digest] = n + 1
         self._new[key] = (
             link_id,
@@ -296,10 +301,10 @@ class _Batch:
             *self._origin,
             *signal,
             value,
-            int(given is not None),
-            int(seed),
+            is_given,
+            1 if seed else 0,
             demoted,
-            int(carrier.repeated),
+            self._repeated,
             template,
             work.now,
         )
@@ -365,6 +370,7 @@ class _Batch:
 
     def _write_new(self) -> None:
         work, new, names = self._work, self._new, self._names
+        work.crawl.links += len(new)
         work.moved(None, LinkState.QUEUED, len(new))
         row_of = attrgetter(*names)
         new |= {key: row_of(link) for key, link in self._met_again.items()}

@@ -113,7 +113,10 @@ class UrlRules:
         Raises:
             InvalidUrl: the link cannot or shall not be followed; its reason says which rule refused it.
         """
-        return self._admitted(self.parse(href, base, page=page))
+        web = self.parse(href, base, page=page)
+        if self._patterned or not self.scope.admits(web):
+            self._check(web)
+        return web
 
     def reach(self, href: str, base: WebUrl, *, page: WebUrl) -> Target:
         """As `admit`, with the key; links that come back with every page are remembered.
@@ -139,7 +142,7 @@ class UrlRules:
         elif self.blocked and self.is_blocked(known.web.url):
             raise InvalidUrl(known.web.url, Refusal.BLOCKED, "blocked by the operator")
         if self._patterned or not self.scope.admits(known.web):
-            self._admitted(known.web)
+            self._check(known.web)
         return known
 
     def _turn_to(self, base: WebUrl) -> None:
@@ -157,12 +160,12 @@ class UrlRules:
         key = self._keys.key(web)
         return new_tuple(Target, (web, key, key_hash(key)))
 
-    def _admitted(self, web: WebUrl) -> WebUrl:
+    def _check(self, web: WebUrl) -> None:
+        """Raise what scope and patterns say against a URL."""
         if not self.scope.admits(web):
             raise InvalidUrl(web.url, Refusal.OUT_OF_SCOPE, "outside the scope of this crawl")
         if self._patterned and not self._patterns_admit(web.url):
             raise InvalidUrl(web.url, Refusal.EXCLUDED, "refused by the include and exclude patterns")
-        return web
 
     def parse(self, href: str, base: WebUrl | None = None, *, page: WebUrl | None = None) -> WebUrl:
         """As `admit`, without scope and patterns: what a seed must pass."""
