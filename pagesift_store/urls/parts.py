@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from pagesift_store.urls.languages import DEFAULT_LANGUAGES, Languages
 from pagesift_store.urls.query import is_noise
-from pagesift_store.urls.reading import new_tuple
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from pagesift_store.urls.reading import WebUrl
 
 __all__ = [
-    "Place",
     "bare_host",
     "blank_digits",
     "cluster",
@@ -82,16 +80,10 @@ def registered_domain(host: str) -> str:
     return ".".join(labels[-size:])
 
 
-class Place(NamedTuple):
-    """Where a page belongs: the answers of `subtree`, `cluster` and `template`."""
-
-    subtree: str
-    cluster: str
-    template: str | None
-
-
-def place(web: WebUrl, seed_hosts: Container[str], languages: Languages = DEFAULT_LANGUAGES) -> Place:
-    """The three parts of a page in one go; arguments as for `subtree`."""
+def place(
+    web: WebUrl, seed_hosts: Container[str], languages: Languages = DEFAULT_LANGUAGES
+) -> tuple[str, str, str | None]:
+    """Where a page belongs: subtree, cluster and template in one go; arguments as for `subtree`."""
     host = bare_host(web.host)
     path, _, last = web.path.rpartition("/")
     names, blanked = _directory(path)
@@ -103,7 +95,7 @@ def place(web: WebUrl, seed_hosts: Container[str], languages: Languages = DEFAUL
         above = names[:_SUBTREE_DEPTH] if last else names[:-1][:_SUBTREE_DEPTH]
         part = f"{host}/{'/'.join(above)}"
     first = names[0] if names else ""
-    return new_tuple(Place, (part, f"{host}/{first}", _template(host, path, blanked, last, web.query)))
+    return part, f"{host}/{first}", _template(host, path, blanked, last, web.query)
 
 
 def subtree(web: WebUrl, seed_hosts: Container[str], languages: Languages = DEFAULT_LANGUAGES) -> str:
@@ -118,7 +110,7 @@ def subtree(web: WebUrl, seed_hosts: Container[str], languages: Languages = DEFA
         For a host that is no seed's: the bare host. For a seed host: host, `/` and up to two parent directories,
         the last segment of the path always dropped.
     """
-    return place(web, seed_hosts, languages).subtree
+    return place(web, seed_hosts, languages)[0]
 
 
 def cluster(web: WebUrl, languages: Languages = DEFAULT_LANGUAGES) -> str:
@@ -130,7 +122,7 @@ def cluster(web: WebUrl, languages: Languages = DEFAULT_LANGUAGES) -> str:
         web: the URL.
         languages: as for `subtree`.
     """
-    return place(web, (), languages).cluster
+    return place(web, (), languages)[1]
 
 
 def template(web: WebUrl) -> str | None:
