@@ -43,24 +43,33 @@ def add(
     origin = None if base is None else read(base)
     nobody = Carrier(depth)
     verdicts: list[Added] = []
-    batch: list[Offer | Added] = []
+    offers: list[Offer] = []
+    refused: dict[int, Added] = {}
     for item in urls:
-        batch.append(_one(work, item, origin, depth, score, text))
-        if len(batch) == BATCH:
-            verdicts += admit(work, batch, nobody)
-            batch = []
-    return verdicts + admit(work, batch, nobody)
+        try:
+            offers.append(_offer(work, item, origin, depth, score, text))
+        except InvalidUrl as error:
+            href = item.href if isinstance(item, FoundLink) else item
+            refused[len(offers) + len(refused)] = rejected(work, href, error.reason)
+        if len(offers) + len(refused) == BATCH:
+            verdicts += admit(work, offers, refused, nobody)
+            refused = {}
+    return verdicts + admit(work, offers, refused, nobody)
 
 
-def _one(
+def _offer(
     work: Work,
     item: str | FoundLink,
     base: WebUrl | None,
     depth: int,
     score: float | None,
     text: FoundLink,
-) -> Offer | Added:
-    """What becomes of one item before the store is asked; `text` has what all texts have in common."""
+) -> Offer:
+    """The offer of one item; `text` has what all texts have in common.
+
+    Raises:
+        InvalidUrl: a rule refuses it.
+    """
     if isinstance(item, FoundLink):
         href, found, seed = item.href, item, False
         if found.revisit is not None:
@@ -74,15 +83,12 @@ def _one(
     else:
         raise InvalidValue(f"{item!r} is neither a text nor a FoundLink")
     rules = work.memory.rules
-    try:
-        if seed:
-            web = rules.parse(href)
-            extend_scope(work, web)
-        else:
-            web = rules.admit(href, base)
-        return offer(work, rules.target(web), found, depth, given, seed=seed)
-    except InvalidUrl as error:
-        return rejected(work, href, error.reason)
+    if seed:
+        web = rules.parse(href)
+        extend_scope(work, web)
+    else:
+        web = rules.admit(href, base)
+    return offer(work, rules.target(web), found, depth, given, seed=seed)
 
 
 def rejected(work: Work, href: str, reason: Refusal) -> Added:

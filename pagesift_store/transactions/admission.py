@@ -19,7 +19,7 @@ from pagesift_store.urls.pipeline import key_hash
 from pagesift_store.urls.reading import new_tuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Mapping
 
     from pagesift_store.focus.nearby import Nearby
     from pagesift_store.records import FoundLink
@@ -133,20 +133,27 @@ def check_revisit(every: Any) -> float | None:
 
 
 def admit(
-    work: Work, offers: Iterable[Offer | Added], carrier: Carrier, nearby: Nearby | None = None
+    work: Work,
+    offers: list[Offer],
+    refused: Mapping[int, Added],
+    carrier: Carrier,
+    nearby: Nearby | None = None,
 ) -> list[Added]:
-    """Store offers in order; verdicts that were reached before (`Added`) keep their places.
+    """Store offers in order, and take each off the list, so that few objects are alive for the collector to visit.
 
     Args:
         work: the transaction.
-        offers: the links.
+        offers: the links that passed the rules; none is left.
+        refused: the verdicts on the others, by their places among all links, in order.
         carrier: what carries them all.
         nearby: has read their texts; None: they are read.
     """
-    items = list(offers)
     verdicts: list[Added] = []
-    for start in range(0, len(items), BATCH):
-        verdicts += _Batch(work, carrier).run(items[start : start + BATCH], nearby)
+    offers.reverse()
+    while offers:
+        verdicts += _Batch(work, carrier).run(offers, nearby)
+    for place, verdict in refused.items():
+        verdicts.insert(place, verdict)
     if work.settings.max_queue is not None:
         _evict(work, work.settings.max_queue)
     return verdicts
@@ -208,7 +215,8 @@ class _Link:
 class _Batch:
     """Some hundred offers: one look-up, one insert, one update, one pass over the heads of the lanes.
 
-    A new link is a row, its values in the order of the statement, and becomes a `_Link` only where it is met again.
+    A new link is a row, its values in the order of the statement, and becomes a `_Link` only where it is met again: to
+    make an object of each and to read it off takes far longer.
     """
 
     def __init__(self, work: Work, carrier: Carrier) -> None:
@@ -219,7 +227,7 @@ class _Batch:
         self._repeated = int(carrier.repeated)
         self._demoted = work.memory.demoted
         self._known: dict[bytes, list[_Link]] = {}
-        self._next_n: dict[bytes, int] = {}
+        self._next_n: dict[bytes, int] = {}  # by hash; 0 for one that no link has
         by_hand = carrier.link_id is None
         self._names = sql.BY_HAND if by_hand else sql.ON_PAGES
         self._origin = (carrier.depth,) if by_hand else (carrier.link_id, carrier.depth)
@@ -231,23 +239,20 @@ class _Batch:
         self._heads: dict[int, tuple[int, float, int]] = {}
         self._first_new: int = work.crawl.links + 1
 
-    def run(self, items: Sequence[Offer | Added], nearby: Nearby | None) -> list[Added]:
-        """Verdicts, one per item."""
-        offers = [item for item in items if isinstance(item, Offer)]
+    def run(self, offers: list[Offer], nearby: Nearby | None) -> list[Added]:
+        """Take a batch of offers off a list, the last first; their verdicts in that order."""
+        batch = offers[-BATCH:]
         if nearby is None:
-            nearby = nearby_of(self._work.memory.terms, [item.found for item in offers if item.given is None])
+            nearby = nearby_of(self._work.memory.terms, [item.found for item in batch if item.given is None])
         self._signals = Signals(self._work, nearby)
-        self._look_up(set(map(_HASH, offers)))
-        verdicts = [self._place(item) for item in offers]
+        self._look_up(set(map(_HASH, batch)))
+        size = len(batch)
+        del batch  # so that each offer is let go when it is placed
+        verdicts = [self._place(offers.pop()) for _ in range(size)]
         self._write()
-        if len(offers) == len(items):
-            return verdicts
-        placed = iter(verdicts)
-        return [next(placed) if isinstance(item, Offer) else item for item in items]
+        return verdicts
 
     def _look_up(self, hashes: set[bytes]) -> None:
-        if not hashes:
-            return
         # In order, so that the statement and what it touches are the same in every run.
         for row in self._work.rows_in(sql.known_links, sql.HASHES, list(map(bytearray, sorted(hashes)))):
             self._known.setdefault(row.key_hash, []).append(_Link(*row))

@@ -248,8 +248,8 @@ def _follow(work: Work, outcome: Outcome) -> Sequence[Added]:
         repeated=not outcome.repeat.first_seen,
         series=series(outcome.web) if outcome.analysis.evidence.hub and outcome.repeat.first_seen else None,
     )
-    offers = _offers(work, outcome, base, carrier.depth)
-    return admit(work, offers, carrier, outcome.report.nearby(work.memory.terms))
+    offers, refused = _offers(work, outcome, base, carrier.depth)
+    return admit(work, offers, refused, carrier, outcome.report.nearby(work.memory.terms))
 
 
 def language_of(page: Page) -> str | None:
@@ -258,20 +258,21 @@ def language_of(page: Page) -> str | None:
     return code if code.isascii() and code.isalpha() and len(code) in (2, 3) else None
 
 
-def _offers(work: Work, outcome: Outcome, base: WebUrl, depth: int) -> list[Offer | Added]:
-    """What becomes of each link before the store is asked: an offer, or its refusal."""
+def _offers(work: Work, outcome: Outcome, base: WebUrl, depth: int) -> tuple[list[Offer], dict[int, Added]]:
+    """What becomes of each link before the store is asked: an offer, or its refusal, by its place among the links."""
     reach, follow = work.memory.rules.reach, work.settings.follow_nofollow
     web = outcome.web
-    offers: list[Offer | Added] = []
-    for found in outcome.page.links:
+    offers: list[Offer] = []
+    refused: dict[int, Added] = {}
+    for place, found in enumerate(outcome.page.links):
         try:
             if found.nofollow and not follow:
                 raise InvalidUrl(found.href, Refusal.NOFOLLOW)
             target = reach(found.href, base, page=web)
             offers.append(offer(work, target, found, depth, found.score))
         except InvalidUrl as error:
-            offers.append(rejected(work, found.href, error.reason))
-    return offers
+            refused[place] = rejected(work, found.href, error.reason)
+    return offers, refused
 
 
 def _finish(work: Work, outcome: Outcome) -> tuple[LinkState, float | None]:

@@ -40,6 +40,23 @@ def test_verdicts_come_in_the_order_of_the_items(frontier: Callable[..., Frontie
     assert [one.url for one in added[:3]] == [SEED, "mailto:a@a.example", SEED]
 
 
+def test_verdicts_on_many_items_come_in_their_order(
+    frontier: Callable[..., Frontier], page: Callable[..., Page], store: Path
+) -> None:
+    opened = frontier()
+    urls = [f"https://a.example/{i}{'.png' if i % 7 == 3 or i > 1_150 else ''}" for i in range(1_200)]
+    expected = [(REJECTED if url.endswith(".png") else NEW, url) for url in urls]
+    assert [(one.verdict, one.url) for one in opened.add(urls)] == expected
+    (lease,) = opened.lease(1)
+    seen = opened.observe(lease, page(lease, *urls))
+    assert [one.url for one in seen.added] == urls
+    assert [one.verdict is REJECTED for one in seen.added] == [url.endswith(".png") for url in urls]
+    numbers = [one.link_id for one in seen.added if one.link_id is not None]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert opened.add(url for url in urls if url.endswith(".png"))[-1].verdict is REJECTED
+    assert violations(store) == []
+
+
 def test_adding_again_changes_nothing(frontier: Callable[..., Frontier]) -> None:
     opened = frontier()
     urls = [f"https://a.example/{i}" for i in range(700)]

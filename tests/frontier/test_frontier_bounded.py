@@ -305,3 +305,14 @@ def test_a_restore_under_an_open_client_takes_the_index_with_it(
     opened.add(found(0.6, first=19), depth=1)
     assert opened.status().counts["queued"] == 3
     assert violations(store) == []
+
+
+def test_a_queue_is_cut_after_every_five_hundred_items(frontier: Callable[..., Frontier]) -> None:
+    opened = frontier(max_queue=1)
+    best, other = FoundLink("https://a.example/best", score=9.0), FoundLink("https://a.example/x", score=1.0)
+    items = ["https://a.example/", *["mailto:a@a.example"] * 497, best, other, other]
+    assert [one.verdict for one in opened.add(items)][-3:] == [NEW, NEW, NEW], "forgotten in between"
+    assert [one.verdict for one in opened.add(["https://a.example/", best, other, other])][-2:] == [
+        NEW,
+        Verdict.KNOWN,
+    ]
