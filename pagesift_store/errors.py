@@ -150,7 +150,7 @@ class UnknownUrl(PagesiftError):
 
 
 class NestedCall(PagesiftError, RuntimeError):
-    """A call inside another one of the same frontier, in the same thread: while an iterable given to it is read, say.
+    """A call inside another one of the same frontier, in the same thread: by the clock that it looks at, say.
 
     It has done nothing, and the outer call goes on. Questions (`status`, `explain`, …) may be asked there.
     """

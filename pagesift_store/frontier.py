@@ -83,8 +83,8 @@ class Frontier:
     leased to one worker at a time. A lease that runs out does not end the work on it: what the worker reports is
     accepted until the link has been leased again, and from then on refused with `LeaseLost`.
 
-    A call is finished before the next one begins: in the middle of one, while an iterable given to `add` is read, the
-    same thread may ask (`status`, `explain`), but a call that writes is refused with `NestedCall`.
+    A call is finished before the next one begins: in the middle of one, where the clock is looked at, the same thread
+    may ask (`status`, `explain`), but a call that writes is refused with `NestedCall`.
 
     Leases taken by this object belong to its process and come back when the process ends, unless `worker` names
     an owner that outlives processes. Made by `open`, not by hand; leave the `with` block, or call `close`.
@@ -217,7 +217,7 @@ class Frontier:
         given. Everything else is an ordinary link.
 
         Args:
-            urls: strings or `FoundLink`s.
+            urls: strings or `FoundLink`s; all are read before the store is locked.
             base: absolute URL that relative ones resolve against.
             depth: clicks from a seed.
             score: a score for all that bring none of their own; finite. None: computed.
@@ -231,8 +231,10 @@ class Frontier:
             InvalidUrl: the base is not an absolute http(s) URL.
             InvalidValue: a score that is not finite, or a depth below 0.
         """
+        # A source may be slow, or make calls of its own: it is read before others have to wait for us.
+        items = urls if isinstance(urls, str | bytes) else list(urls)
         with self._writing() as work:
-            return adding.add(work, urls, base=base, depth=depth, score=score, revisit=revisit)
+            return adding.add(work, items, base=base, depth=depth, score=score, revisit=revisit)
 
     def lease(self, n: int = 1, *, ttl: float = 300.0, wait: bool | float = False) -> list[Lease]:
         """Claim the n best links that may be fetched now.

@@ -226,7 +226,7 @@ class Database:
             if self._within is not None and self._within.in_transaction:
                 raise NestedCall(
                     f"{self.path} is in the middle of another call of this thread, which goes on; nothing was done. "
-                    "Finish that call first: where what it reads makes calls of its own, collect that in a list before"
+                    "Finish that call first: where its clock makes calls of its own, leave them to the caller"
                 )
 
     @contextlib.contextmanager

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from pagesift_store import Lease
+    from pagesift_store import Added, Lease
 
 SEED = "https://a.example/"
 
@@ -45,11 +45,17 @@ CALLS: dict[str, Callable[[Frontier, Lease], Any]] = {
 }
 
 
-def around(act: Callable[[], Any]) -> Iterator[str]:
-    """Two URLs, and something that is done between them."""
-    yield "https://a.example/before"
-    act()
-    yield "https://a.example/after"
+def add_around(opened: Frontier, act: Callable[[], Any]) -> list[Added]:
+    """Add two URLs, and have something done in the middle of the call, by the clock that it looks at."""
+    calm = opened._clock
+
+    def clock() -> float:
+        opened._clock = calm
+        act()
+        return calm()
+
+    opened._clock = clock
+    return opened.add(["https://a.example/before", "https://a.example/after"])
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -66,11 +72,11 @@ def test_a_call_inside_another_is_refused_and_that_one_goes_on(
 
         def refused(opened: Frontier = opened, lease: Lease = lease) -> None:
             with pytest.raises(
-                NestedCall, match=r"disturbed\.db is in the middle .* collect that in a list before"
+                NestedCall, match=r"disturbed\.db is in the middle of another call .* Finish that call first"
             ):
                 CALLS[call](opened, lease)
 
-        opened.add(around(refused if name == "disturbed" else lambda: None))
+        add_around(opened, refused if name == "disturbed" else lambda: None)
         assert opened.status().counts[LinkState.LEASED] == 1
         opened.close()
         with frontier(path=store) as again:
@@ -91,7 +97,7 @@ def test_questions_may_be_asked_and_show_what_was_stored_before(frontier: Callab
         asked.append(sum(row["table"] == "link" for row in opened.dump()))
         asked.append(opened.robots("a.example").status)
 
-    opened.add(around(ask))
+    add_around(opened, ask)
     assert asked == [1, 1, 1, None]
     assert opened.status().counts[LinkState.QUEUED] == 3
 
@@ -101,9 +107,9 @@ def test_an_error_that_nobody_catches_ends_the_outer_call_and_nothing_of_it_is_s
 ) -> None:
     opened = frontier()
     with pytest.raises(NestedCall):
-        opened.add(around(lambda: opened.lease(1)))
+        add_around(opened, lambda: opened.lease(1))
     assert opened.status().counts[LinkState.QUEUED] == 0
-    assert [added.link_id for added in opened.add(around(lambda: None))] == [1, 2]
+    assert [added.link_id for added in add_around(opened, lambda: None)] == [1, 2]
     assert len(opened.lease(5)) == 2
     opened.close()
     assert violations(store) == []
@@ -128,7 +134,7 @@ def test_another_thread_waits_for_the_call_to_end(frontier: Callable[..., Fronti
             opened.lease(1)
         order.append("add")
 
-    opened.add(around(let_it_try))
+    add_around(opened, let_it_try)
     thread.join()
     assert order == ["add", "lease"]
     assert len(leases) == 2
@@ -145,7 +151,8 @@ def test_threads_that_ask_and_write_in_the_middle_of_each_others_calls_get_no_er
         try:
             for i in range(10):
                 urls = [f"https://a.example/{number}-{i}-{j}" for j in range(3)]
-                opened.add(url for url in urls if opened.status())
+                add_around(opened, opened.status)
+                opened.add(urls)
         except BaseException as error:
             wrong.append(error)
 
@@ -155,5 +162,21 @@ def test_threads_that_ask_and_write_in_the_middle_of_each_others_calls_get_no_er
     for thread in threads:
         thread.join()
     assert wrong == []
-    assert opened.status().counts[LinkState.QUEUED] == 120
+    assert opened.status().counts[LinkState.QUEUED] == 122
+    assert violations(store) == []
+
+
+def test_what_is_added_is_read_before_others_have_to_wait(
+    frontier: Callable[..., Frontier], store: Path
+) -> None:
+    """A source may be slow, such as a sitemap over the network, and may make calls of its own."""
+    opened, other = frontier(), frontier()
+
+    def source() -> Iterator[str]:
+        yield SEED
+        assert other.add(["https://a.example/other"])[0].link_id == 1
+        assert opened.add([SEED])[0].link_id == 2
+        yield "https://a.example/last"
+
+    assert [added.link_id for added in opened.add(source())] == [2, 3]
     assert violations(store) == []
