@@ -6,6 +6,7 @@ import importlib.util
 import json
 import random
 import shutil
+import sqlite3
 import time
 from collections import Counter
 from contextlib import closing
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import killing
 import mixed_calls
+from sqlalchemy import inspect
 
 from pagesift_store import Frontier, PagesiftError, upkeep
 from pagesift_store.storage import schema
@@ -196,10 +198,22 @@ def base_of(folder: Path) -> Path:
 
 
 def older(store: Path) -> None:
-    """Make a store one of the first schema, which lacks but one table."""
-    with closing(Database(store)) as database, database.writing() as connection:
-        connection.exec_driver_sql("DROP TABLE upkeep")
-        connection.exec_driver_sql(f"UPDATE {schema.VERSION_TABLE} SET version_num = '0001'")
+    """Make a store one of the first schema: the tables of that one, with what theirs is of each row."""
+    newer = store.rename(store.with_name(f"{store.name}.newer"))
+    schema._prepare(store)
+    with closing(Database(store, upgrading=True)) as database, database.writing() as connection:
+        schema.upgrade(connection, "0001")
+        names = set(inspect(connection).get_table_names()) - {schema.VERSION_TABLE}
+        columns = {
+            name: [str(row["name"]) for row in inspect(connection).get_columns(name)] for name in names
+        }
+    with closing(sqlite3.connect(store)) as plain:
+        plain.execute("ATTACH ? AS newer", (str(newer),))
+        for name, own in columns.items():
+            listed = ", ".join(own)
+            plain.execute(f"INSERT INTO main.{name} ({listed}) SELECT {listed} FROM newer.{name}")
+        plain.commit()
+    newer.unlink()
 
 
 def damage(store: Path) -> None:
