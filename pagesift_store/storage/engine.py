@@ -188,11 +188,7 @@ class Database:
             self.require_outermost()
             with translated(self.path):
                 if self._writer is None:
-                    self._writer = self._engine.connect().execution_options(pagesift_writes=True)
-                    self._writer.begin()
-                    _wait_at_most(_driver(self._writer), min(self._patience(), AT_ONCE))
-                    self._writers += 1
-                    self._file = _identity(self.path)
+                    self._writer = self._new_writer()
                 driver = _driver(self._writer)
                 if driver.in_transaction:
                     driver.execute("ROLLBACK")  # an interrupt came between an error and the statement below
@@ -206,6 +202,19 @@ class Database:
                     self._within = None
                     if driver.in_transaction:
                         driver.execute("ROLLBACK")
+
+    def _new_writer(self) -> Connection:
+        """A connection that is ready to write; an interrupt on the way leaves the next call to make another one."""
+        writer = self._engine.connect().execution_options(pagesift_writes=True)
+        try:
+            writer.begin()
+            _wait_at_most(_driver(writer), min(self._patience(), AT_ONCE))
+            self._writers += 1
+            self._file = _identity(self.path)
+        except BaseException:
+            writer.close()
+            raise
+        return writer
 
     def _patience(self) -> float:
         if self._timeout is not None:

@@ -140,6 +140,21 @@ def test_a_wait_for_the_lock_can_be_interrupted(frontier: Callable[..., Frontier
     assert opened.add(["https://a.example/1"])[0].link_id == 1
 
 
+def test_an_interrupt_while_the_connection_is_made_leaves_the_next_call_to_make_it(
+    frontier: Callable[..., Frontier], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = frontier()
+
+    def interrupted(_driver: sqlite3.Connection, _seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(engine, "_wait_at_most", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            opened.add(["https://a.example/1"])
+    assert opened.add(["https://a.example/1"])[0].link_id == 1
+
+
 def test_a_write_that_cannot_begin_is_an_error_and_stores_nothing(impatient: Frontier, store: Path) -> None:
     with (
         write_lock(store),
