@@ -632,8 +632,11 @@ class Frontier:
             except BaseException as error:
                 # What is remembered may be what was just rolled back, and so may the row of an owner that is new.
                 # One whose store is lost has nothing to give back, and the call has said so: `close` need not again.
-                is_lost = isinstance(error, StoreError) and not isinstance(error, StoreBusy | StoreFull)
-                self._memory, self._owner = None, None if is_lost else owner
+                self._memory = None
+                if isinstance(error, StoreError) and not isinstance(error, StoreBusy | StoreFull):
+                    self._owner = None
+                elif not self._database.has_committed:
+                    self._owner = owner
                 raise
 
     def _report(self, page: Page) -> Report:

@@ -152,6 +152,8 @@ class Database:
 
     Attributes:
         path: the file.
+        has_committed: whether the last write transaction was committed, even if it then raised: an interrupt that comes
+            while SQLite writes is raised when all is written.
     """
 
     def __init__(
@@ -164,6 +166,7 @@ class Database:
         upgrading: bool = False,
     ) -> None:
         self.path = path
+        self.has_committed = False
         self.durability = durability
         self._timeout = timeout
         self._read_only = read_only
@@ -197,11 +200,20 @@ class Database:
                     begin_writing(driver, self._patience)
                     self._require_same_file()
                     yield self._writer
-                    driver.execute("COMMIT")
+                    self._commit(driver)
                 finally:
                     self._within = None
                     if driver.in_transaction:
+                        self.has_committed = False
                         driver.execute("ROLLBACK")
+
+    def _commit(self, driver: sqlite3.Connection) -> None:
+        self.has_committed = True  # not behind the statement: that is where an interrupt during it is raised
+        try:
+            driver.execute("COMMIT")
+        except sqlite3.Error:
+            self.has_committed = False
+            raise
 
     def _new_writer(self) -> Connection:
         """A connection that is ready to write; an interrupt on the way leaves the next call to make another one."""

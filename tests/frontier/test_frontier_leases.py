@@ -21,9 +21,11 @@ from pagesift_store import (
     Page,
     WrongStore,
 )
+from pagesift_store.storage.engine import Database
 from pagesift_store.transactions.work import Work
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable
     from pathlib import Path
 
@@ -277,6 +279,26 @@ def test_an_owner_that_was_rolled_back_is_registered_anew(
     assert violations(store) == []
     opened.close()
     assert frontier().status().counts[LinkState.QUEUED] == 1
+
+
+def test_what_was_leased_is_given_back_though_an_interrupt_came_with_the_commit(
+    frontier: Callable[..., Frontier], store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = frontier()
+    opened.add(["https://a.example/1"])
+
+    def interrupted(database: Database, driver: sqlite3.Connection, commit: Any = Database._commit) -> None:
+        commit(database, driver)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Database, "_commit", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            opened.lease(1)
+    assert opened.status().counts[LinkState.LEASED] == 1
+    opened.close()
+    assert frontier().status().counts[LinkState.QUEUED] == 1
+    assert violations(store) == []
 
 
 def test_leaving_by_an_exception_gives_back(frontier: Callable[..., Frontier]) -> None:
