@@ -624,6 +624,7 @@ class Frontier:
                     now = _moment(self._clock)
                     version = self._database.data_version(connection)
                     if self._memory is None or self._memory.version != version:
+                        schema.require_unchanged(connection, self._database.path)
                         self._memory = recall(connection, version, self._memory)
                     work = Work(connection, self._memory, now)
                     timing.follow(work)

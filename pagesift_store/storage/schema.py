@@ -12,9 +12,10 @@ import re
 import secrets
 import sqlite3
 import threading
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, inspect
+from sqlalchemy import Connection, Select, column, inspect, select, table
 from sqlalchemy.schema import CreateIndex, DropIndex
 
 from pagesift_store.errors import (
@@ -27,6 +28,7 @@ from pagesift_store.errors import (
 )
 from pagesift_store.storage.engine import APPLICATION_ID, Database, identify, path_of, translated
 from pagesift_store.storage.filesystem import require_shared_memory
+from pagesift_store.storage.prepared import Runner
 from pagesift_store.storage.process import Process
 from pagesift_store.storage.tables import WORST
 
@@ -84,6 +86,25 @@ def require_head(connection: Connection, path: Path) -> None:
             f"{path} has schema {found}, this release needs {HEAD}: run `pagesift-store migrate {path}`"
         )
     raise SchemaTooNew(f"{path} has schema {found}, newer than {HEAD} of this release: update pagesift-store")
+
+
+def require_unchanged(connection: Connection, path: Path) -> None:
+    """As `require_head`, for an open store that others have written to: theirs may be another release, or a backup.
+
+    Raises:
+        SchemaTooOld, SchemaTooNew, NotAStore: nothing was touched.
+    """
+    try:
+        row = Runner(connection).first(_revision())
+    except sqlite3.OperationalError:  # a broken store: the other question finds out
+        row = None
+    if row is None or row.version_num != HEAD:
+        require_head(connection, path)
+
+
+@cache
+def _revision() -> Select[Any]:
+    return select(column("version_num")).select_from(table(VERSION_TABLE))
 
 
 def require_known(connection: sqlite3.Connection, path: Path) -> str:

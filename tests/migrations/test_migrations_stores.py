@@ -17,7 +17,16 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
 from store_invariants import violations
 
-from pagesift_store import Frontier, Inspector, LinkState, Page, SchemaTooOld, StoreDamaged, upkeep
+from pagesift_store import (
+    Frontier,
+    Inspector,
+    LinkState,
+    Page,
+    SchemaTooNew,
+    SchemaTooOld,
+    StoreDamaged,
+    upkeep,
+)
 from pagesift_store.storage import schema, tables
 from pagesift_store.storage.engine import APPLICATION_ID, Database
 
@@ -143,6 +152,29 @@ def test_an_older_backup_is_restored_and_brought_up(older: Path, tmp_path: Path)
     assert revision(tmp_path / "restored.db") == revision(older)
     schema.migrate(tmp_path / "restored.db")
     assert upkeep.check(tmp_path / "restored.db").sound
+
+
+def test_an_open_store_whose_schema_others_change_is_refused_until_it_fits_again(
+    older: Path, tmp_path: Path, clock: Callable[[], float]
+) -> None:
+    """By an older backup that takes its place, or by a newer release that brings it up."""
+    upkeep.backup(older, tmp_path / "backup.db")
+    schema.migrate(older)
+    with Frontier.open(older, clock=clock) as opened:
+        opened.add(["https://a.example/before"])
+        upkeep.restore(tmp_path / "backup.db", older, force=True)
+        before = rows(older)
+        for act in (lambda: opened.add(["https://a.example/new"]), lambda: opened.lease(1)):
+            with pytest.raises(SchemaTooOld, match=rf"run `pagesift-store migrate {older}`"):
+                act()
+        assert rows(older) == before
+        schema.migrate(older)
+        assert opened.add(["https://a.example/new"])[0].link_id == 32
+        with closing(sqlite3.connect(older)) as other:
+            other.execute(f"UPDATE {schema.VERSION_TABLE} SET version_num = '9999'")
+            other.commit()
+        with pytest.raises(SchemaTooNew, match="schema 9999, newer than"):
+            opened.lease(1)
 
 
 def test_c07_an_upgrade_killed_at_every_statement_leaves_the_older_store(older: Path, tmp_path: Path) -> None:
