@@ -283,10 +283,13 @@ class Database:
         """Close the connections; the last one to close a store folds the log into the file."""
         with self._lock:
             self._notice_fork()
-            if self._writer is not None:
+            writer, self._writer = (
+                self._writer,
+                None,
+            )  # first: an interrupt must not leave a closed one in use
+            if writer is not None:
                 with contextlib.suppress(DBAPIError):
-                    self._writer.close()
-                self._writer = None
+                    writer.close()
             self._engine.dispose()
 
     def _notice_fork(self) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from racing import race
+from sqlalchemy import Connection
 from store_invariants import violations
 
 from pagesift_store import Frontier, LinkState, NestedCall, StoreBusy
@@ -153,6 +154,23 @@ def test_an_interrupt_while_the_connection_is_made_leaves_the_next_call_to_make_
         with pytest.raises(KeyboardInterrupt):
             opened.add(["https://a.example/1"])
     assert opened.add(["https://a.example/1"])[0].link_id == 1
+
+
+def test_an_interrupt_of_close_leaves_the_next_call_to_connect_again(
+    frontier: Callable[..., Frontier], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = frontier()
+    assert opened.add(["https://a.example/1"])[0].link_id == 1
+
+    def interrupted(connection: Connection, close: Any = Connection.close) -> None:
+        close(connection)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Connection, "close", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            opened.close()
+    assert opened.add(["https://a.example/2"])[0].link_id == 2
 
 
 def test_a_write_that_cannot_begin_is_an_error_and_stores_nothing(impatient: Frontier, store: Path) -> None:
