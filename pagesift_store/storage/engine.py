@@ -37,6 +37,8 @@ from pagesift_store.storage.turns import AT_ONCE, begin_writing
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from sqlalchemy import ExceptionContext
+
 APPLICATION_ID = 0x50534654
 """In the header of every store ("PSFT"): tells ours from other programs' databases."""
 
@@ -190,12 +192,12 @@ class Database:
         with self._lock:
             self.require_outermost()
             with translated(self.path):
-                if self._writer is None:
+                if self._writer is None or self._writer.invalidated:  # as SQLAlchemy does when interrupted
                     self._writer = self._new_writer()
                 driver = _driver(self._writer)
                 if driver.in_transaction:
                     driver.execute("ROLLBACK")  # an interrupt came between an error and the statement below
-                self._within = driver
+                self._within, self.has_committed = driver, False
                 try:
                     begin_writing(driver, self._patience)
                     self._require_same_file()
@@ -203,7 +205,7 @@ class Database:
                     self._commit(driver)
                 finally:
                     self._within = None
-                    if driver.in_transaction:
+                    if _is_writing(driver):
                         self.has_committed = False
                         driver.execute("ROLLBACK")
 
@@ -244,7 +246,7 @@ class Database:
         """
         with self._lock:
             self._notice_fork()
-            if self._within is not None and self._within.in_transaction:
+            if self._within is not None and _is_writing(self._within):
                 raise NestedCall(
                     f"{self.path} is in the middle of another call of this thread, which goes on; nothing was done. "
                     "Finish that call first: where its clock makes calls of its own, leave them to the caller"
@@ -310,6 +312,7 @@ class Database:
         engine = create_engine("sqlite://", poolclass=NullPool, creator=self._open)
         event.listen(engine, "connect", self._configure)
         event.listen(engine, "begin", _begin)
+        event.listen(engine, "handle_error", _keep)
         return engine
 
     def _open(self) -> sqlite3.Connection:
@@ -373,6 +376,18 @@ _INHERITED: list[Any] = []
 
 def _wait_at_most(driver: sqlite3.Connection, seconds: float) -> None:
     driver.execute(f"PRAGMA busy_timeout={seconds * 1000:.0f}")
+
+
+def _keep(context: ExceptionContext) -> None:
+    # When interrupted, SQLAlchemy would close the connection, and with a statement open SQLite would keep its lock.
+    context.is_disconnect = False
+
+
+def _is_writing(driver: sqlite3.Connection) -> bool:
+    try:
+        return driver.in_transaction
+    except sqlite3.ProgrammingError:  # it is closed
+        return False
 
 
 def _begin(connection: Connection) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from racing import race
 from sqlalchemy import Connection
+from sqlalchemy.engine.default import DefaultDialect
 from store_invariants import violations
 
 from pagesift_store import Frontier, LinkState, NestedCall, StoreBusy
@@ -154,6 +155,22 @@ def test_an_interrupt_while_the_connection_is_made_leaves_the_next_call_to_make_
         with pytest.raises(KeyboardInterrupt):
             opened.add(["https://a.example/1"])
     assert opened.add(["https://a.example/1"])[0].link_id == 1
+
+
+def test_an_interrupt_inside_of_sqlalchemy_leaves_the_next_call_to_connect_again(
+    frontier: Callable[..., Frontier], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = frontier()
+    opened.add(["https://a.example/1"])
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(DefaultDialect, "do_execute", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            opened.lease(1)
+    assert len(opened.lease(1)) == 1
 
 
 def test_an_interrupt_of_close_leaves_the_next_call_to_connect_again(
