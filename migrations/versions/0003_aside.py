@@ -18,15 +18,11 @@ STATES = ("queued", "leased", "waiting", "done", "dead", "skipped")
 
 
 def upgrade() -> None:
-    # Columns that are added so stand in every row with their defaults, and a check that says the same in other words
-    # holds for every row: no table has to be written anew, which takes minutes for one of ten million links.
-    op.execute("PRAGMA writable_schema=ON")
-    _edit("part", "CONSTRAINT pk_part", FLAG.format("dry") + ", \n\tCONSTRAINT pk_part")
     flags = f"{FLAG.format('dry')}, \n\t{FLAG.format('spent')}, \n\tCONSTRAINT pk_lane"
-    _edit("lane", "CONSTRAINT pk_lane", flags)
     listed = ", ".join(f"'{state}'" for state in STATES)
+    _edit("part", "CONSTRAINT pk_part", FLAG.format("dry") + ", \n\tCONSTRAINT pk_part")
+    _edit("lane", "CONSTRAINT pk_lane", flags)
     _edit("link", f"state IN ({listed})", " OR ".join(f"state = '{state}'" for state in STATES))
-    op.execute("PRAGMA writable_schema=RESET")
 
     op.drop_index("ix_link_queue", "link")
     _index(
@@ -52,16 +48,55 @@ def _index(name: str, table: str, columns: list[Any], where: str) -> None:
 
 
 def _edit(table: str, old: str, new: str) -> None:
-    """Write a table's definition, of which `old` must be a part, with `new` in its place."""
-    changed = op.get_bind().execute(
-        sa.text(
-            "UPDATE sqlite_schema SET sql = replace(sql, :old, :new)"
-            " WHERE type = 'table' AND name = :name AND instr(sql, :old)"
-        ),
-        {"name": table, "old": old, "new": new},
-    )
-    if changed.rowcount != 1:
+    """Have `new` in the place of `old` in the definition of a table.
+
+    Columns that are added so stand in every row with their defaults, and a check that says the same in other words
+    holds for every row. So the text alone is written: to write the rows anew takes minutes for ten million links.
+    """
+    connection = op.get_bind()
+    sql = connection.execute(
+        sa.text("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = :name"), {"name": table}
+    ).scalar_one()
+    if sql.count(old) != 1:
         raise RuntimeError(f"the definition of the table {table} does not hold {old!r}")
+    edited = sql.replace(old, new)
+    is_empty = connection.exec_driver_sql(f"SELECT 1 FROM {table} LIMIT 1").first() is None  # noqa: S608
+    if is_empty:
+        _remake(table, edited)
+        return
+    op.execute("PRAGMA writable_schema=ON")
+    try:
+        connection.execute(
+            sa.text("UPDATE sqlite_schema SET sql = :sql WHERE type = 'table' AND name = :name"),
+            {"name": table, "sql": edited},
+        )
+    except sa.exc.DatabaseError:  # some systems build SQLite so that nobody may
+        _remake(table, edited)
+    finally:
+        op.execute("PRAGMA writable_schema=RESET")
+
+
+def _remake(table: str, sql: str) -> None:
+    """Make a table anew by this definition, with its rows and its indexes."""
+    connection = op.get_bind()
+    columns = ", ".join(f'"{column["name"]}"' for column in sa.inspect(connection).get_columns(table))
+    indexes = (
+        connection.execute(
+            sa.text(
+                "SELECT sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = :name AND sql IS NOT NULL"
+            ),
+            {"name": table},
+        )
+        .scalars()
+        .all()
+    )
+    # Nothing that refers to the table follows it to its other name: upgrades run with the old way of renaming.
+    op.rename_table(table, f"_alembic_tmp_{table}")
+    op.execute(sql)
+    op.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM _alembic_tmp_{table}")  # noqa: S608
+    op.drop_table(f"_alembic_tmp_{table}")
+    for index in indexes:
+        op.execute(index)
 
 
 def _mark_spent(settings: dict[str, Any]) -> None:

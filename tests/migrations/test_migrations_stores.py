@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -12,7 +13,19 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from racing import race
-from sqlalchemy import CheckConstraint, Column, Index, Integer, MetaData, Table, Text, create_engine, text
+from sqlalchemy import (
+    CheckConstraint,
+    Column,
+    Engine,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    create_engine,
+    event,
+    text,
+)
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
 from store_invariants import violations
@@ -277,3 +290,22 @@ def test_what_autogenerate_does_not_see_the_comparison_as_text_does() -> None:
     for wanted in (CreateTable(table), CreateIndex(next(iter(table.indexes)))):
         assert str(wanted.compile(engine)).strip() not in stored
     engine.dispose()
+
+
+def test_where_nobody_may_edit_a_definition_tables_are_written_anew(older: Path, tmp_path: Path) -> None:
+    """Some systems build SQLite so that the schema cannot be written; there every table is made and filled again."""
+    shutil.copyfile(older, tmp_path / "edited.db")
+    schema.migrate(tmp_path / "edited.db")
+
+    def refused(
+        _connection: object, _cursor: object, statement: str, values: Any, *_: object
+    ) -> tuple[str, Any]:
+        return statement.replace("UPDATE sqlite_schema", "UPDATE what_is_not_there"), values
+
+    event.listen(Engine, "before_cursor_execute", refused, retval=True)
+    try:
+        assert schema.migrate(older)[-1] == schema.HEAD
+    finally:
+        event.remove(Engine, "before_cursor_execute", refused)
+    assert rows(older) == rows(tmp_path / "edited.db") | {"upkeep": rows(older)["upkeep"]}
+    assert upkeep.check(older, all_keys=True).findings == ()
