@@ -198,16 +198,25 @@ class Database:
                 if driver.in_transaction:
                     driver.execute("ROLLBACK")  # an interrupt came between an error and the statement below
                 self._within, self.has_committed = driver, False
+                interrupted = True
                 try:
                     begin_writing(driver, self._patience)
                     self._require_same_file()
                     yield self._writer
                     self._commit(driver)
+                    interrupted = False
+                except Exception:
+                    interrupted = False
+                    raise
                 finally:
                     self._within = None
                     if _is_writing(driver):
                         self.has_committed = False
                         driver.execute("ROLLBACK")
+                    if (
+                        interrupted
+                    ):  # a statement that is left open would let nothing be committed from now on
+                        self._drop_writer()
 
     def _commit(self, driver: sqlite3.Connection) -> None:
         self.has_committed = True  # not behind the statement: that is where an interrupt during it is raised
@@ -285,14 +294,14 @@ class Database:
         """Close the connections; the last one to close a store folds the log into the file."""
         with self._lock:
             self._notice_fork()
-            writer, self._writer = (
-                self._writer,
-                None,
-            )  # first: an interrupt must not leave a closed one in use
-            if writer is not None:
-                with contextlib.suppress(DBAPIError):
-                    writer.close()
+            self._drop_writer()
             self._engine.dispose()
+
+    def _drop_writer(self) -> None:
+        writer, self._writer = self._writer, None  # first: an interrupt must not leave a closed one in use
+        if writer is not None:
+            with contextlib.suppress(DBAPIError):
+                writer.close()
 
     def _notice_fork(self) -> None:
         if self._pid != os.getpid():

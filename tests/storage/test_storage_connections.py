@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 from sqlalchemy.engine.default import DefaultDialect
 from store_invariants import violations
 
-from pagesift_store import Frontier, LinkState, NestedCall, StoreBusy
+from pagesift_store import FoundLink, Frontier, LinkState, NestedCall, StoreBusy
 from pagesift_store.storage import engine
 from pagesift_store.storage.engine import APPLICATION_ID, Database
 
@@ -171,6 +171,27 @@ def test_an_interrupt_inside_of_sqlalchemy_leaves_the_next_call_to_connect_again
         with pytest.raises(KeyboardInterrupt):
             opened.lease(1)
     assert len(opened.lease(1)) == 1
+
+
+def test_a_statement_that_an_interrupt_left_open_holds_nothing_up(
+    frontier: Callable[..., Frontier], store: Path
+) -> None:
+    opened = frontier(scope="any")
+    opened.add([FoundLink(f"https://{host}.example/", score=1.0) for host in "abc"], depth=1)
+    left: list[sqlite3.Cursor] = []
+
+    def interrupt() -> None:
+        with opened._writing() as work:
+            left.append(work._driver.cursor())
+            left[0].execute("UPDATE host SET pages = pages + 1 RETURNING id")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupt()
+    assert opened.add(["https://a.example/2"])[0].link_id is not None
+    assert len(opened.lease(1)) == 1
+    opened.close()
+    assert violations(store) == []
 
 
 def test_an_interrupt_of_close_leaves_the_next_call_to_connect_again(
