@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pagesift_store.errors import NotAStore, StoreDamaged, StoreExists, StoreFull, StoreUnreachable
 from pagesift_store.storage import schema
-from pagesift_store.storage.engine import BUSY_TIMEOUT, CACHE_KIB, address, identify, reading_mode, translated
+from pagesift_store.storage.engine import BUSY_TIMEOUT, CACHE_KIB, address, identify, reading_mode
+from pagesift_store.storage.translation import translated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -26,11 +26,12 @@ from pagesift_store.errors import (
     StoreError,
     StoreUnreachable,
 )
-from pagesift_store.storage.engine import APPLICATION_ID, Database, identify, path_of, translated
+from pagesift_store.storage.engine import APPLICATION_ID, Database, identify, path_of
 from pagesift_store.storage.filesystem import require_shared_memory
 from pagesift_store.storage.prepared import Runner
 from pagesift_store.storage.process import Process
 from pagesift_store.storage.tables import WORST
+from pagesift_store.storage.translation import translated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
