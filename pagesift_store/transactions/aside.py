@@ -60,7 +60,9 @@ def schedule(work: Work, cluster: int, step: int) -> bool:
     """Count leases given in a cluster, or come back; returns whether that has spent it, or not any more."""
     cap = work.settings.cluster_cap
     found = work.first(lanes_sql.schedule(), the_part=cluster, step=step)
-    return not found.hits and bool((found.scheduled >= cap) != (found.scheduled - step >= cap))
+    if found is None or found.hits:  # none: a broken reference, which the check tells
+        return False
+    return bool((found.scheduled >= cap) != (found.scheduled - step >= cap))
 
 
 def mark_spent(work: Work, clusters: Iterable[int], *, spent: bool = True) -> None:

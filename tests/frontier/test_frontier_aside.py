@@ -11,7 +11,7 @@ import pytest
 from store_invariants import violations
 
 from pagesift_store import FoundLink, Frontier, Page, upkeep
-from pagesift_store.transactions import heads
+from pagesift_store.transactions import aside, heads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -201,3 +201,9 @@ def test_a_question_sees_what_is_not_dry_any_more(
         connection.commit()
     assert marks(store)["dry.example/"][0] == 1
     assert opened.status().state == "ready"
+
+
+def test_a_part_that_is_missing_is_left_to_the_check(frontier: Callable[..., Frontier]) -> None:
+    """As in a damaged store, or an import whose lanes refer to nothing, which is refused once its leases are back."""
+    with frontier()._writing() as work:
+        assert aside.schedule(work, 999, -1) is False
