@@ -204,6 +204,19 @@ def put_right(store: Path) -> None:
         raise SystemExit(f"{store}: {checked.findings[-1]}")
 
 
+def beside(what: str, one: Leasing, other: Leasing, most: float, burden: str) -> Figure:
+    """`lease(10)` of two stores that took turns, the other being without what might be a burden."""
+    times = ratios(one.spent.cpu_laps, other.spent.cpu_laps)
+    return Figure(
+        name=f"lease({AT_ONCE}), {what}",
+        value=milliseconds(one.spent),
+        unit="ms",
+        cpu_ms=one.spent.cpu / len(one.spent.laps) * 1e3,
+        note=f"{number(times)} × the processor time without {burden}, {number(milliseconds(other.spent))} ms",
+        **at_most(times, most, f"× without {burden}"),
+    )
+
+
 def behind_done(done: int, calls: int) -> Figure:
     """`lease(10)` of ten queued links, with and without finished rows beside them, in turns."""
     base = spread_store(done)
@@ -212,15 +225,7 @@ def behind_done(done: int, calls: int) -> Figure:
         for _ in range(calls):
             one.call(keep=False)
             other.call(keep=False)
-    times = ratios(one.spent.cpu_laps, other.spent.cpu_laps)
-    return Figure(
-        name=f"lease({AT_ONCE}), {AT_ONCE} queued, {named(done)} done",
-        value=milliseconds(one.spent),
-        unit="ms",
-        cpu_ms=one.spent.cpu / calls * 1e3,
-        note=f"{number(times)} × the processor time without them, {number(milliseconds(other.spent))} ms",
-        **at_most(times, 1.2, "× without them"),
-    )
+    return beside(f"{AT_ONCE} queued, {named(done)} done", one, other, 1.2, "them")
 
 
 def behind_resting_host(queued: int, resting: int, calls: int) -> Figure:
@@ -235,15 +240,8 @@ def behind_resting_host(queued: int, resting: int, calls: int) -> Figure:
         if one.call(keep=True, after=300.0).count(RESTING_HOST) != 1:
             raise SystemExit(f"{RESTING_HOST} is ready and its best link was not leased, or more than that")
         del one.spent.cpu_laps[calls:], one.spent.laps[calls:]
-    times = ratios(one.spent.cpu_laps, other.spent.cpu_laps)
-    return Figure(
-        name=f"lease({AT_ONCE}), {named(queued)} queued behind {named(resting)} of a host that rests",
-        value=milliseconds(one.spent),
-        unit="ms",
-        cpu_ms=one.spent.cpu / calls * 1e3,
-        note=f"{number(times)} × the processor time without it, {number(milliseconds(other.spent))} ms",
-        **at_most(times, 1.5, "× without it"),
-    )
+    what = f"{named(queued)} queued behind {named(resting)} of a host that rests"
+    return beside(what, one, other, 1.5, "it")
 
 
 def behind_dry(queued: int, dry: int, calls: int) -> Figure:
@@ -255,15 +253,7 @@ def behind_dry(queued: int, dry: int, calls: int) -> Figure:
             if any(host.startswith(DRY_HOST) for host in one.call(keep=True)):
                 raise SystemExit("a dry host was leased from while there are others")
             other.call(keep=True)
-    times = ratios(one.spent.cpu_laps, other.spent.cpu_laps)
-    return Figure(
-        name=f"lease({AT_ONCE}), {named(queued)} queued behind {named(dry)} dry lanes",
-        value=milliseconds(one.spent),
-        unit="ms",
-        cpu_ms=one.spent.cpu / calls * 1e3,
-        note=f"{number(times)} × the processor time without them, {number(milliseconds(other.spent))} ms",
-        **at_most(times, 1.5, "× without them"),
-    )
+    return beside(f"{named(queued)} queued behind {named(dry)} dry lanes", one, other, 1.5, "them")
 
 
 def spread_further(store: Path) -> None:

@@ -211,9 +211,8 @@ class Database:
                     if _is_writing(driver):
                         self.has_committed = False
                         driver.execute("ROLLBACK")
-                    if (
-                        interrupted
-                    ):  # a statement that is left open would let nothing be committed from now on
+                    if interrupted:
+                        # A statement that is left open would let nothing be committed from now on.
                         self._drop_writer()
 
     def _commit(self, driver: sqlite3.Connection) -> None:

@@ -133,8 +133,8 @@ def add_lane() -> Insert:
     """A new lane, marked as its parts are; parameters `id`, `host_id`, `subtree_id`, `cluster_id`, `cluster_cap`."""
     names = ("id", "host_id", "subtree_id", "cluster_id")
     dry = select(part.c.dry).where(part.c.id == bindparam("subtree_id")).scalar_subquery()
-    marks = {"dry": dry, "spent": _is_spent(bindparam("cluster_id"))}
-    return insert(lane).values({name: bindparam(name) for name in names} | marks)
+    values: dict[str, Any] = {name: bindparam(name) for name in names}
+    return insert(lane).values(values | {"dry": dry, "spent": _is_spent(bindparam("cluster_id"))})
 
 
 @cache
@@ -145,17 +145,27 @@ def mark_subtree() -> Update:
 
 @cache
 def mark_dry() -> Update:
-    """The same of its lanes; parameters as for `mark_subtree`. Served by ix_lane_subtree_id."""
-    return update(lane).where(lane.c.subtree_id == bindparam("the_part")).values(dry=bindparam("is_dry"))
+    """The same of its lanes, where it is news; parameters as for `mark_subtree`. Served by ix_lane_subtree_id."""
+    is_dry: Any = bindparam("is_dry")
+    return (
+        update(lane)
+        .where(lane.c.subtree_id == bindparam("the_part"), lane.c.dry != is_dry)
+        .values(dry=is_dry)
+    )
 
 
 @cache
 def mark_spent() -> Update:
-    """Whether the lanes of a cluster give way; parameters `the_part`, `is_spent` (0 or 1).
+    """Whether the lanes of a cluster give way, where it is news; parameters `the_part`, `is_spent` (0 or 1).
 
     Served by ix_lane_cluster_id.
     """
-    return update(lane).where(lane.c.cluster_id == bindparam("the_part")).values(spent=bindparam("is_spent"))
+    is_spent: Any = bindparam("is_spent")
+    return (
+        update(lane)
+        .where(lane.c.cluster_id == bindparam("the_part"), lane.c.spent != is_spent)
+        .values(spent=is_spent)
+    )
 
 
 @cache
