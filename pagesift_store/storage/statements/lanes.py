@@ -17,6 +17,7 @@ from sqlalchemy import (
     literal_column,
     or_,
     select,
+    tuple_,
     update,
 )
 
@@ -242,10 +243,10 @@ def set_head() -> Update:
     )
 
 
-def _head(column: Any) -> Any:
-    """One column of a lane's first queued link. Served by ix_link_queue, whatever stands behind it."""
+def _head(*columns: Any) -> Any:
+    """Columns of a lane's first queued link. Served by ix_link_queue, whatever stands behind it."""
     return (
-        select(column)
+        select(*columns)
         .where(QUEUED, link.c.lane_id == lane.c.id)
         .order_by(link.c.demoted, link.c.score.desc(), link.c.id)
         .limit(1)
@@ -254,10 +255,10 @@ def _head(column: Any) -> Any:
     )
 
 
-def _again(column: Any) -> Any:
-    """One column of the page of a lane that is to be visited first. Served by ix_link_again."""
+def _again(*columns: Any) -> Any:
+    """Columns of the page of a lane that is to be visited first. Served by ix_link_again."""
     return (
-        select(column)
+        select(*columns)
         .where(REVISIT, link.c.lane_id == lane.c.id)
         .order_by(link.c.due_at, link.c.id)
         .limit(1)
@@ -275,48 +276,18 @@ def refresh_head() -> Update:
 @cache
 def refresh_all_heads() -> Update:
     """Find every lane's head anew, after a rescore: one UPDATE on the lane table, of the lanes where it is another."""
-    there, first = lane.alias("there"), link.alias("first")
-    head = (
-        select(link.c.id)
-        .where(QUEUED, link.c.lane_id == there.c.id)
-        .order_by(link.c.demoted, link.c.score.desc(), link.c.id)
-        .limit(1)
-        .correlate(there)
-        .scalar_subquery()
-    )
-    found = (
-        select(there.c.id.label("lane_id"), first.c.id, first.c.score, first.c.demoted)
-        .select_from(there.outerjoin(first, first.c.id == head))
-        .where(there.c.head_id.is_not(None))
-        .subquery("found")
-    )
-    return (
-        update(lane)
-        .where(
-            lane.c.id == found.c.lane_id,
-            or_(
-                lane.c.head_id.is_distinct_from(found.c.id),
-                lane.c.head_score.is_distinct_from(found.c.score),
-                lane.c.head_demoted.is_distinct_from(found.c.demoted),
-            ),
-        )
-        .values(
-            head_id=found.c.id,
-            head_score=found.c.score,
-            head_rank=found.c.score + lane.c.lift,
-            head_demoted=found.c.demoted,
-        )
-    )
+    known = tuple_(lane.c.head_id, lane.c.head_score, lane.c.head_demoted)
+    found = _head(link.c.id, link.c.score, link.c.demoted)
+    return update(lane).where(lane.c.head_id.is_not(None), known.is_distinct_from(found)).values(_HEAD)
 
 
-_HEADS = {
-    "head_id": _head(link.c.id),
-    "head_score": _head(link.c.score),
-    "head_rank": _head(link.c.score) + lane.c.lift,
-    "head_demoted": _head(link.c.demoted),
-    "again_id": _again(link.c.id),
-    "again_due": _again(link.c.due_at),
+# Rows are set as a whole, by one look into the index of the queue.
+_HEAD: Any = {
+    tuple_(lane.c.head_id, lane.c.head_score, lane.c.head_rank, lane.c.head_demoted): _head(
+        link.c.id, link.c.score, link.c.score + lane.c.lift, link.c.demoted
+    )
 }
+_HEADS: Any = {**_HEAD, tuple_(lane.c.again_id, lane.c.again_due): _again(link.c.id, link.c.due_at)}
 
 
 @cache
