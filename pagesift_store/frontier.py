@@ -380,7 +380,7 @@ class Frontier:
             Rows whose score changed.
         """
         with self._writing() as work:
-            return scoring.rescore(work)
+            return scoring.rescore(work, every=True)
 
     # -- what an operator does -----------------------------------------------------------------------------------
 

@@ -29,8 +29,12 @@ def drifted(work: Work) -> bool:
     return any(move >= limit if limit > 0 else move > 0 for move in moves)
 
 
-def rescore(work: Work) -> int:
+def rescore(work: Work, *, every: bool = False) -> int:
     """Use the current weights from now on: one UPDATE of the link table, one of the lanes' heads.
+
+    Args:
+        work: the transaction.
+        every: look at links as well that the change of the weights cannot have reached.
 
     Returns:
         Rows of the link table that changed.
@@ -39,10 +43,9 @@ def rescore(work: Work) -> int:
     for now, row in zip(current_term_weights(work), memory.term_rows, strict=True):
         row.weight = now
     save_terms(work)
+    before = None if every else memory.weights
     memory.use(Weights.of(memory.posterior.used, [row.weight for row in memory.term_rows]))
-    changed = work.connection.execute(links_sql.rescore(score, coverage_by_bits, memory.weights)).rowcount
-    if changed:
-        work.run(lanes_sql.refresh_all_heads())
+    changed = _update(work, before)
     work.crawl.rescores += 1
     work.crawl.rescored += changed
     return changed
@@ -50,5 +53,13 @@ def rescore(work: Work) -> int:
 
 def rescore_revived(work: Work) -> None:
     """Links came back that no rescore has reached while they were finished: score them with the weights in use."""
-    if work.connection.execute(links_sql.rescore(score, coverage_by_bits, work.memory.weights)).rowcount:
+    _update(work, None)
+
+
+def _update(work: Work, before: Weights | None) -> int:
+    """The two UPDATEs; `before` as for `links.rescore`."""
+    statement = links_sql.rescore(score, coverage_by_bits, work.memory.weights, before=before)
+    changed = work.connection.execute(statement).rowcount
+    if changed:
         work.run(lanes_sql.refresh_all_heads())
+    return changed

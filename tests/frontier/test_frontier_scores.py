@@ -19,6 +19,8 @@ from pagesift_store.focus.features import decay
 from pagesift_store.focus.model import FEATURES
 from pagesift_store.focus.score import Weights, coverage_by_bits, score
 from pagesift_store.focus.weights import Covers
+from pagesift_store.storage.engine import Database
+from pagesift_store.storage.statements.links import rescore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,6 +100,53 @@ def test_the_score_of_a_rescored_link(scored: tuple[Frontier, int], store: Path,
         hopeless = not (row["anchor_hits"] | row["url_hits"] | row["context_hits"] or row["parent_relevance"])
         assert row["score"] == (old if hopeless else expected_score(row, of_features, weights))
     assert changed == sum(row["score"] != old for row, old in zip(stored, before, strict=True))
+
+
+@st.composite
+def moves(draw: st.DrawFn, size: int) -> tuple[Weights, Weights]:
+    """Two sets of weights of which the second has some, or none, of its numbers from the first."""
+    of_terms = st.lists(st.floats(0.15, 1.0), min_size=size, max_size=size)
+    before = Weights.of(draw(features), draw(of_terms))
+    kept = draw(st.lists(st.booleans(), min_size=len(FEATURES), max_size=len(FEATURES)))
+    drawn = zip(kept, before.features, draw(features), strict=True)
+    return before, Weights.of(
+        [was if keep else now for keep, was, now in drawn],
+        before.terms if draw(st.booleans()) else draw(of_terms),
+    )
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_a_move_of_weights_reaches_all_that_it_changes(
+    scored: tuple[Frontier, int], store: Path, data: st.DataObject
+) -> None:
+    opened, size = scored
+    before, after = data.draw(moves(size))
+    rows = [
+        row | {"phrase": row["phrase"] if row["anchor_hits"] else 0}
+        for row in data.draw(st.lists(links, min_size=ROWS, max_size=ROWS))
+    ]
+    scores = [expected_score(row, list(before.features), list(before.terms)) for row in rows]
+    columns = ", ".join(f"{name} = :{name}" for name in (*rows[0], "score"))
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.executemany(
+            f"UPDATE link SET {columns} WHERE id = :id",
+            [row | {"id": i, "score": old} for i, (row, old) in enumerate(zip(rows, scores, strict=True), 1)],
+        )
+    with Database(store).writing() as connection:
+        changed = connection.execute(rescore(score, coverage_by_bits, after, before=before)).rowcount
+    stored = [row["score"] for row in opened.dump() if row["table"] == "link"]
+    assert stored == [expected_score(row, list(after.features), list(after.terms)) for row in rows]
+    assert changed == sum(new != old for new, old in zip(stored, scores, strict=True))
+
+
+def test_a_move_of_one_feature_works_out_the_links_that_have_it_alone() -> None:
+    before = Weights.of([1.0] * 5, [1.0] * 3)
+    columns = ["anchor_hits", "url_hits", "context_hits", "parent_relevance", "phrase"]
+    for position, column in enumerate(columns):
+        moved = before._replace(features=[2.0 if i == position else 1.0 for i in range(5)])
+        where = str(rescore(score, coverage_by_bits, moved, before=before)).partition("WHERE")[2]
+        assert [name for name in columns if f"link.{name} != 0" in where] == [column]
 
 
 def test_the_last_of_64_terms_counts(frontier: Callable[..., Frontier], store: Path) -> None:

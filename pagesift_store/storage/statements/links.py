@@ -16,6 +16,7 @@ from sqlalchemy import (
     case,
     delete,
     exists,
+    false,
     insert,
     literal_column,
     or_,
@@ -28,7 +29,7 @@ from sqlalchemy.sql.functions import FunctionElement
 from pagesift_store.storage.tables import LEASED, QUEUED, RETRY, WAITING, lane, link, part, template
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from sqlalchemy.sql import Delete
 
@@ -223,7 +224,9 @@ def bit_of(mask: Any, bit: int) -> ColumnElement[int]:
     return shifted
 
 
-def rescore(score: Callable[..., Any], coverage: Callable[..., Any], weights: Any) -> Update:
+def rescore(
+    score: Callable[..., Any], coverage: Callable[..., Any], weights: Any, *, before: Any = None
+) -> Update:
     """Give every unfinished link the score that the weights in use give it: one UPDATE.
 
     Rows with a given score, and those that no weight can change (no hit bit, no parent relevance, so no more than
@@ -233,21 +236,38 @@ def rescore(score: Callable[..., Any], coverage: Callable[..., Any], weights: An
         score: `focus.score.score`.
         coverage: `focus.score.coverage_by_bits`.
         weights: `focus.score.Weights`; its numbers become bound parameters.
+        before: the weights by which every score was computed: rows with nothing that weighs otherwise now are not
+            worked out. None: all are.
     """
     fresh = _fresh(score, coverage, weights)
-    hits = link.c.anchor_hits.bitwise_or(link.c.url_hits).bitwise_or(link.c.context_hits)
     return (
         update(link)
         .where(
+            _has_any(range(4) if before is None else _moved(before, weights)),  # a phrase is of hits
             or_(QUEUED, LEASED, WAITING),
             ~link.c.given,
-            or_(hits != literal_column("0"), link.c.parent_relevance > literal_column("0")),
             link.c.score != fresh,
         )
         .values(score=fresh)
         # Else SQLite keeps what every page held, in case this statement alone must be taken back; the transaction is.
         .prefix_with("OR FAIL", dialect="sqlite")
     )
+
+
+def _moved(before: Any, weights: Any) -> Iterator[int]:
+    """The features, by position, that count otherwise now; other weights of the terms move all that have hits."""
+    by_hits = 3 if before.terms != weights.terms else 0
+    for position, (was, now) in enumerate(zip(before.features, weights.features, strict=True)):
+        if was != now or position < by_hits:
+            yield position
+
+
+_FEATURES = (link.c.anchor_hits, link.c.url_hits, link.c.context_hits, link.c.parent_relevance, link.c.phrase)
+"""What the weights of the features multiply, in their order; 0 where a link has nothing of it."""
+
+
+def _has_any(features: Iterable[int]) -> ColumnElement[bool]:
+    return or_(false(), *(_FEATURES[position] != literal_column("0") for position in features))
 
 
 def misscored(score: Callable[..., Any], coverage: Callable[..., Any], weights: Any) -> Select[Any]:
