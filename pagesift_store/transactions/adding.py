@@ -9,7 +9,15 @@ from pagesift_store.errors import InvalidUrl, InvalidValue, Refusal
 from pagesift_store.focus.model import PRIORS
 from pagesift_store.records import Added, FoundLink, Verdict
 from pagesift_store.storage.statements import crawl as crawl_sql
-from pagesift_store.transactions.admission import BATCH, Offer, admit, check_revisit, check_score, offer
+from pagesift_store.transactions.admission import (
+    BATCH,
+    Offer,
+    admit,
+    check_revisit,
+    check_score,
+    offer,
+    settle_heads,
+)
 from pagesift_store.transactions.signals import Carrier
 from pagesift_store.urls.parts import bare_host, site_host
 from pagesift_store.urls.reading import WebUrl, read
@@ -54,7 +62,9 @@ def add(
         if len(offers) + len(refused) == BATCH:
             verdicts += admit(work, offers, refused, nobody)
             refused = {}
-    return verdicts + admit(work, offers, refused, nobody)
+    verdicts += admit(work, offers, refused, nobody)
+    settle_heads(work)
+    return verdicts
 
 
 def _offer(

@@ -141,6 +141,8 @@ def admit(
 ) -> list[Added]:
     """Store offers in order, and take each off the list, so that few objects are alive for the collector to visit.
 
+    The lanes learn of them by `settle_heads`, before anything looks at their heads.
+
     Args:
         work: the transaction.
         offers: the links that passed the rules; none is left.
@@ -155,8 +157,21 @@ def admit(
     for place, verdict in refused.items():
         verdicts.insert(place, verdict)
     if work.settings.max_queue is not None:
+        settle_heads(work)
         _evict(work, work.settings.max_queue)
     return verdicts
+
+
+def settle_heads(work: Work) -> None:
+    """Make the links that were stored the heads of their lanes where they stand before them."""
+    work.run_many(
+        lanes_sql.offer_head(),
+        [
+            {"the_lane": lane, "link_id": link_id, "the_score": -minus_score, "is_demoted": demoted}
+            for lane, (demoted, minus_score, link_id) in work.heads.items()
+        ],
+    )
+    work.heads = {}
 
 
 @dataclass(slots=True)
@@ -213,7 +228,7 @@ class _Link:
 
 
 class _Batch:
-    """Some hundred offers: one look-up, one insert, one update, one pass over the heads of the lanes.
+    """Some hundred offers: one look-up, one insert, one update.
 
     A new link is a row, its values in the order of the statement, and becomes a `_Link` only where it is met again: to
     make an object of each and to read it off takes far longer.
@@ -236,7 +251,7 @@ class _Batch:
         self._met_again: dict[str, _Link] = {}
         self._raised: dict[int, _Link] = {}
         self._lowered: set[int] = set()
-        self._heads: dict[int, tuple[int, float, int]] = {}
+        self._heads = work.heads
         self._first_new: int = work.crawl.links + 1
 
     def run(self, offers: list[Offer], nearby: Nearby | None) -> list[Added]:
@@ -323,7 +338,7 @@ class _Batch:
         return found_on_repeats(self._work.memory.politeness_of(web)) in self._demoted
 
     def _offer_head(self, lane: int, place: tuple[int, float, int]) -> None:
-        """Make a queued link the head of its lane if none of this batch stands before it."""
+        """Keep a queued link for the head of its lane if none of this transaction stands before it."""
         best = self._heads.get(lane)
         if best is None or place < best:
             self._heads[lane] = place
@@ -364,13 +379,8 @@ class _Batch:
         for link in (*self._met_again.values(), *self._raised.values()):
             if link.state == _QUEUED:
                 self._offer_head(link.lane_id, (link.demoted, -link.score, link.id))
-        work.run_many(
-            lanes_sql.offer_head(),
-            [
-                {"the_lane": lane, "link_id": link_id, "the_score": -minus_score, "is_demoted": demoted}
-                for lane, (demoted, minus_score, link_id) in self._heads.items()
-            ],
-        )
+        for lane in self._lowered:  # what was kept for it may be the very link that has less now
+            self._heads.pop(lane, None)
         moves.refresh_heads(work, self._lowered)
 
     def _write_new(self) -> None:

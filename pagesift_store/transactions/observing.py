@@ -22,7 +22,7 @@ from pagesift_store.transactions import (
     rewriting,
 )
 from pagesift_store.transactions.adding import rejected
-from pagesift_store.transactions.admission import Offer, admit, offer
+from pagesift_store.transactions.admission import Offer, admit, offer, settle_heads
 from pagesift_store.transactions.leasing import accept
 from pagesift_store.transactions.places import host_of_url, note_language
 from pagesift_store.transactions.signals import Carrier
@@ -249,7 +249,9 @@ def _follow(work: Work, outcome: Outcome) -> Sequence[Added]:
         series=series(outcome.web) if outcome.analysis.evidence.hub and outcome.repeat.first_seen else None,
     )
     offers, refused = _offers(work, outcome, base, carrier.depth)
-    return admit(work, offers, refused, carrier, outcome.report.nearby(work.memory.terms))
+    added = admit(work, offers, refused, carrier, outcome.report.nearby(work.memory.terms))
+    settle_heads(work)
+    return added
 
 
 def language_of(page: Page) -> str | None:

@@ -49,12 +49,14 @@ class Work(Runner):
         now: the moment of the call.
         refused: URLs refused in this transaction: reason → (count, an example).
         new_lanes: lanes made and not written yet.
+        heads: the best link that was queued in a lane and not offered to it yet: lane → (demoted, -score, link).
     """
 
     __slots__ = (
         "_saved",
         "connection",
         "crawl",
+        "heads",
         "memory",
         "new_lanes",
         "now",
@@ -71,6 +73,7 @@ class Work(Runner):
         self.now = now
         self.refused: dict[Refusal, tuple[int, str]] = {}
         self.new_lanes: list[NewLane] = []
+        self.heads: dict[int, tuple[int, float, int]] = {}
         self._saved = _counters(memory.crawl)
 
     @property

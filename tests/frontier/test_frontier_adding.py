@@ -9,6 +9,7 @@ import pytest
 from store_invariants import violations
 
 from pagesift_store import FoundLink, Frontier, LinkState, Page, Refusal, Verdict
+from pagesift_store.transactions.admission import BATCH
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -275,3 +276,18 @@ def test_what_is_finished_is_not_raised(frontier: Callable[..., Frontier]) -> No
     before = link(opened, SEED)
     assert opened.add([FoundLink(SEED, score=100.0)])[0].verdict is KNOWN
     assert link(opened, SEED) == before
+
+
+@pytest.mark.parametrize("later", [0.1, 9.0])
+def test_a_head_follows_its_link_from_batch_to_batch_of_one_call(
+    frontier: Callable[..., Frontier], store: Path, later: float
+) -> None:
+    """Links of one lane, more than are stored at a time; the best so far is given another score at the end."""
+    opened = frontier(query="visa", scope="any")
+    best = FoundLink("https://b.example/a/best", anchor="visa")
+    others = [FoundLink(f"https://b.example/a/{i}", score=0.2 + i / 10_000) for i in range(2 * BATCH)]
+    opened.add([others[0], best, *others[1:], replace(best, score=later)])
+    assert violations(store) == []
+    first, second = (lease.url for lease in opened.lease(2))
+    assert (first == best.href) is (later > 1)
+    assert second == others[-1 if later > 1 else -2].href
