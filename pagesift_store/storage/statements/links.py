@@ -285,8 +285,13 @@ def set_right(score: Callable[..., Any], coverage: Callable[..., Any], weights: 
 
 
 def _fresh(score: Callable[..., Any], coverage: Callable[..., Any], weights: Any) -> Any:
+    """What the weights give. Most masks are empty, which is seen at once; to look at all bits comes to the same."""
     bound = bound_weights(weights)
-    return score(link.c, bound, lambda mask: coverage(mask, bound, bit_of), larger=Larger)
+
+    def cover(mask: Any) -> Any:
+        return case((mask == literal_column("0"), literal_column("0.0")), else_=coverage(mask, bound, bit_of))
+
+    return score(link.c, bound, cover, larger=Larger)
 
 
 def bound_weights(weights: Any) -> Any:
