@@ -88,27 +88,40 @@ class Heads:
 
     Args:
         source: heads in the order of `Head.place`.
+        is_open: whether a head may still be chosen. Those that may not are left out, for good.
     """
 
-    def __init__(self, source: Iterable[Head]) -> None:
+    def __init__(self, source: Iterable[Head], is_open: Callable[[Head], bool] = lambda head: True) -> None:
         self._source = iter(source)
+        self._is_open = is_open
         self._following: Head | None = None
         self._has_read = False
         self._seen: list[Head] = []
 
     def __iter__(self) -> Iterator[Head]:
-        at = 0
+        at, seen = 0, self._seen
         while True:
             following = self._next()
-            if at < len(self._seen) and (following is None or self._seen[at].place() < following.place()):
-                yield self._seen[at]
+            if at < len(seen) and (following is None or seen[at].place() < following.place()):
+                if not self._is_open(seen[at]):
+                    self._drop(at)
+                    continue
             elif following is not None:
-                self._seen.insert(at, following)
                 self._has_read = False
-                yield following
+                if not self._is_open(following):
+                    continue
+                seen.insert(at, following)
             else:
                 return
+            yield seen[at]
             at += 1
+
+    def _drop(self, at: int) -> None:
+        """Forget this head and all right behind it that may not be chosen any more."""
+        end = at + 1
+        while end < len(self._seen) and not self._is_open(self._seen[end]):
+            end += 1
+        del self._seen[at:end]
 
     def _next(self) -> Head | None:
         """The first head of the source that was not seen here; read when it is asked for, and not again."""

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-HEAD = "0003"
+HEAD = "0004"
 """The revision that this release works with; a test holds it against the migrations."""
 
 VERSION_TABLE = "pagesift_schema"

@@ -232,6 +232,17 @@ Index(
     sqlite_where=HAS_HEAD,
     postgresql_where=HAS_HEAD,
 )
+Index(
+    "ix_lane_host",
+    lane.c.host_id,
+    lane.c.dry,
+    lane.c.spent,
+    lane.c.head_demoted,
+    lane.c.head_rank.desc(),
+    lane.c.head_id,
+    sqlite_where=HAS_HEAD,
+    postgresql_where=HAS_HEAD,
+)
 
 Index(
     "ix_lane_again",

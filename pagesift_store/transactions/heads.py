@@ -11,6 +11,7 @@ from pagesift_store.storage.prepared import listed
 from pagesift_store.storage.statements import leases as sql
 from pagesift_store.storage.statements import links as links_sql
 from pagesift_store.transactions.aside import read_dry
+from pagesift_store.transactions.lanes import Lanes
 from pagesift_store.transactions.limits import Caps
 
 if TYPE_CHECKING:
@@ -89,6 +90,14 @@ class Walk:
         self._settings = settings
         self._total = total
         self._now = now
+        self._values = {
+            "now": now,
+            "soon": now + SOON,
+            "max_in_flight": settings.max_in_flight,
+            "default_delay": settings.default_delay,
+            "most_of_host": self._caps.host,
+            "most_of_part": self._caps.part,
+        }
         self._rows: dict[int, Any] = {}
         self._in_flight: dict[int, int] = {}
         self._given: dict[int, int] = {}
@@ -97,56 +106,64 @@ class Walk:
         self._scheduled: dict[int, int] = {}
         self._met: list[set[int]] = []
         self._took_better = False
-        self._streams: list[Stream] = []
+        self._reading: list[Stream | Lanes] = []
         self._kept: list[Any] = []
         self._verdicts: dict[tuple[int, int], bool] = {}
         all_dry = reviewed or all(self._is_dry(*harvest) for harvest in read_dry(runner))
         self._marks = _MARKS[:2] if all_dry else _MARKS
-        self._heads = {marks: Heads(self._worthwhile(*marks)) for marks in self._marks}
+        self._heads = {marks: Heads(self._worthwhile(*marks), self._open) for marks in self._marks}
         self._is_last = False
         self._proven: Heads | None = None
         self._clusters: set[int] | None = None
 
     def close(self) -> None:
         """Stop reading. An unfinished read would hold its snapshot of the store beyond the transaction."""
-        for stream in self._streams:
-            stream.close()
+        for one in self._reading:
+            one.close()
+
+    def _lanes(self, dry: bool, spent: bool, *, soon: bool = False) -> Lanes:
+        lanes = Lanes(
+            self._runner,
+            self._values,
+            dry=dry,
+            spent=spent,
+            soon=soon,
+            note=lambda row: None if soon else self._note(row),
+            is_open=lambda row: soon or self._is_host_open(row),
+        )
+        self._reading.append(lanes)
+        return lanes
 
     def _read(self, statement: Select[Any], **more: Any) -> Stream:
-        stream = self._runner.stream(
-            statement,
-            now=self._now,
-            max_in_flight=self._settings.max_in_flight,
-            default_delay=self._settings.default_delay,
-            most_of_host=self._caps.host,
-            most_of_part=self._caps.part,
-            **more,
-        )
-        self._streams.append(stream)
+        stream = self._runner.stream(statement, **self._values, **more)
+        self._reading.append(stream)
         return stream
 
-    def _walk(self, statement: Select[Any], **more: Any) -> Iterator[Any]:
-        """Rows as they are read; a lane whose head was leased meanwhile may be met again, and is passed over.
-
-        What is read late may show leases taken meanwhile. What a host or a cluster had is taken from its first row,
-        and only leases after that are counted here.
-        """
+    def _walk(self, rows: Iterable[Any]) -> Iterator[Any]:
+        """Rows as they are read; a lane whose head was leased meanwhile may be met again, and is passed over."""
         met: set[int] = set()
         self._met.append(met)
-        for row in self._read(statement, **more):
+        for row in rows:
             if row.lane_id not in met:
                 met.add(row.lane_id)
                 self._rows[row.lane_id] = row
-                self._in_flight.setdefault(row.host_id, row.in_flight)
-                self._given.setdefault(row.cluster_id, row.cluster_scheduled)
+                self._note(row)
                 yield row
+
+    def _note(self, row: Any) -> None:
+        """Keep what a host or a cluster had, from its first row: only leases after that are counted here.
+
+        What is read late may show leases taken meanwhile.
+        """
+        self._in_flight.setdefault(row.host_id, row.in_flight)
+        self._given.setdefault(row.cluster_id, row.cluster_scheduled)
 
     def _head(self, row: Any) -> Head:
         return _head(row, self._given[row.cluster_id])
 
     def _worthwhile(self, dry: bool, spent: bool) -> Iterator[Head]:
         """The heads of lanes with these marks; those of dry subtrees are kept until there is nothing else."""
-        for row in self._walk(sql.walk_heads(dry, spent)):
+        for row in self._walk(self._lanes(dry, spent)):
             if self._is_dry(row.subtree_pages, row.subtree_hits):
                 if not row.dry:
                     self.dry.add(row.subtree_id)
@@ -158,7 +175,7 @@ class Walk:
     def _tier(self, marks: Iterable[tuple[bool, bool]]) -> Tier:
         every = [(spent, self._heads[dry, spent]) for dry, spent in marks]
         unspent = [heads for spent, heads in every if not spent]
-        return Tier(_Filtered([heads for _, heads in every], self._open), _Filtered(unspent, self._open))
+        return Tier(_Merged([heads for _, heads in every]), _Merged(unspent))
 
     def _is_dry(self, pages: int, hits: int) -> bool:
         verdict = self._verdicts.get((pages, hits))
@@ -177,12 +194,12 @@ class Walk:
         self._kept.clear()
         for marks in _MARKS:
             if marks not in self._heads:
-                self._heads[marks] = Heads(self._worthwhile(*marks))
+                self._heads[marks] = Heads(self._worthwhile(*marks), self._open)
         return self._tier(_MARKS)
 
     def _in_clusters(self, clusters: list[int]) -> Iterator[Head]:
         statement, parameters = listed(sql.heads_of_clusters, sql.CLUSTERS, clusters)
-        return map(self._head, self._walk(statement, **parameters))
+        return map(self._head, self._walk(self._read(statement, **parameters)))
 
     def _proven_heads(self) -> Iterable[Head]:
         """The heads whose clusters are proven."""
@@ -192,12 +209,10 @@ class Walk:
         clusters = self._clusters
         if len(clusters) > MANY:
             # Among so many, the best is soon met on the way down.
-            return _Filtered(
-                self._heads.values(), lambda head: head.cluster_id in clusters and self._open(head)
-            )
+            return (head for head in _Merged(self._heads.values()) if head.cluster_id in clusters)
         if self._proven is None:
-            self._proven = Heads(self._in_clusters(sorted(clusters)) if clusters else ())
-        return _Filtered([self._proven], self._open)
+            self._proven = Heads(self._in_clusters(sorted(clusters)) if clusters else (), self._open)
+        return self._proven
 
     def next(self) -> Head | None:
         """The head to lease next; None when nothing may be leased now."""
@@ -213,12 +228,17 @@ class Walk:
         )
 
     def _open(self, head: Head) -> bool:
+        """Whether a head may still be leased, after what was leased meanwhile; once it may not, it never may again."""
         row = self._rows[head.lane_id]
-        out = self._in_flight[head.host_id] + self._taken.get(head.host_id, 0)
         return (
-            self._ready_at.get(head.host_id, 0.0) <= self._now
-            and out < min(row.places, self._caps.host - row.host_pages)
+            self._is_host_open(row)
             and row.subtree_fetched + self._out.get(row.subtree_id, 0) < self._caps.part
+        )
+
+    def _is_host_open(self, row: Any) -> bool:
+        out = self._in_flight[row.host_id] + self._taken.get(row.host_id, 0)
+        return self._ready_at.get(row.host_id, 0.0) <= self._now and out < min(
+            row.places, self._caps.host - row.host_pages
         )
 
     def open_again(self, row: Any) -> bool:
@@ -233,9 +253,8 @@ class Walk:
         due = self._runner.first(links_sql.next_due())
         if due is not None and due.due_at <= self._now + SOON:
             return False
-        coming = [self._read(sql.leased_heads())]
-        for dry, spent in self._marks:
-            coming.append(self._read(sql.resting_heads(dry, spent), soon=self._now + SOON))
+        coming: list[Iterable[Any]] = [self._read(sql.leased_heads())]
+        coming += [self._lanes(*marks, soon=True) for marks in self._marks]
         return not any(not self._aside(_head(row, row.cluster_scheduled)) for rows in coming for row in rows)
 
     def _aside(self, head: Head) -> bool:
@@ -276,15 +295,14 @@ class Walk:
         self._ready_at[host_id] = ready_at
 
 
-class _Filtered:
-    """The heads that pass a test, best first, as often as somebody iterates."""
+class _Merged:
+    """Heads of several kinds, best first, as often as somebody iterates."""
 
-    def __init__(self, sources: Collection[Heads], test: Callable[[Head], bool]) -> None:
+    def __init__(self, sources: Collection[Heads]) -> None:
         self._sources = sources
-        self._test = test
 
     def __iter__(self) -> Iterator[Head]:
-        return filter(self._test, merge(*self._sources, key=Head.place))
+        return merge(*self._sources, key=Head.place)
 
 
 def _head(row: Any, scheduled: int) -> Head:

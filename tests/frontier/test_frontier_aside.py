@@ -174,8 +174,8 @@ def test_a_lease_reads_no_lane_that_comes_last(
     read: list[int] = []
     walk = heads.Walk._walk
 
-    def counted(self: heads.Walk, statement: Any, **more: Any) -> Iterator[Any]:
-        for row in walk(self, statement, **more):
+    def counted(self: heads.Walk, rows: Any) -> Iterator[Any]:
+        for row in walk(self, rows):
             read.append(row.lane_id)
             yield row
 

@@ -120,12 +120,35 @@ def test_no_promised_statement_scans_a_table_that_grows(plan: Callable[[Any], li
         assert all("USING" in step for step in scans), (promise.id, steps)
 
 
+@pytest.mark.parametrize("soon", [False, True])
 def test_the_walk_over_the_heads_follows_its_index_and_looks_at_no_link(
-    plan: Callable[[Any], list[str]],
+    plan: Callable[[Any], list[str]], soon: bool
 ) -> None:
-    steps = plan(lambda: leases.walk_heads(False, True))
-    assert steps[0] == "SEARCH lane USING INDEX ix_lane_order (dry=? AND spent=?)"
+    steps = plan(lambda: leases.walk_heads(False, True, soon))
+    assert steps[0].startswith("SEARCH lane USING INDEX ix_lane_order (dry=? AND spent=? AND head_demoted")
+    assert "SEARCH at USING INDEX ix_lane_order (dry=? AND spent=?)" in steps
     assert not [step for step in steps if "TEMP B-TREE" in step or re.search(r"\blink\b", step)]
+
+
+@pytest.mark.parametrize("soon", [False, True])
+def test_the_best_lane_of_each_host_is_sought_and_only_the_hosts_are_sorted(
+    plan: Callable[[Any], list[str]], soon: bool
+) -> None:
+    assert plan(lambda: leases.best_of_hosts(False, True, soon)) == [
+        "SCAN host",
+        "CORRELATED SCALAR SUBQUERY 1",
+        "SEARCH lane USING INDEX ix_lane_host (host_id=? AND dry=? AND spent=? AND head_demoted=?)",
+        "USE TEMP B-TREE FOR ORDER BY",
+    ]
+
+
+@pytest.mark.parametrize("soon", [False, True])
+def test_the_lanes_of_a_host_are_found_in_order(plan: Callable[[Any], list[str]], soon: bool) -> None:
+    steps = plan(lambda: leases.heads_of_host(False, True, soon))
+    assert (
+        "SEARCH lane USING INDEX ix_lane_host (host_id=? AND dry=? AND spent=? AND head_demoted=?)" in steps
+    )
+    assert not [step for step in steps if "TEMP B-TREE" in step or step.startswith("SCAN")]
 
 
 @pytest.mark.parametrize(

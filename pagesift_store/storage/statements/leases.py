@@ -5,7 +5,20 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Select, Update, and_, bindparam, case, func, literal_column, or_, select, update
+from sqlalchemy import (
+    FromClause,
+    Select,
+    Update,
+    and_,
+    bindparam,
+    case,
+    func,
+    literal_column,
+    or_,
+    select,
+    tuple_,
+    update,
+)
 
 from pagesift_store.storage.tables import DRY, HAS_HEAD, LEASED, QUEUED, WAITING, host, lane, link, page, part
 
@@ -22,12 +35,26 @@ def _open_now() -> Any:
     )
 
 
+def _open_soon() -> Any:
+    """Hosts that rest, and will have rested by a time; parameters `now`, `soon`."""
+    return and_(
+        host.c.ready_at > bindparam("now"),
+        host.c.ready_at <= bindparam("soon"),
+        or_(host.c.blocked_until.is_(None), host.c.blocked_until <= bindparam("soon")),
+    )
+
+
+def _host_within_limits() -> Any:
+    return host.c.pages + host.c.in_flight < bindparam("most_of_host")
+
+
+def _part_within_limits() -> Any:
+    return _SUBTREE.c.fetched < bindparam("most_of_part")
+
+
 def _within_limits() -> Any:
     """Hosts and subtrees that may give more pages; parameters `most_of_host`, `most_of_part`."""
-    return and_(
-        host.c.pages + host.c.in_flight < bindparam("most_of_host"),
-        _SUBTREE.c.fetched < bindparam("most_of_part"),
-    )
+    return and_(_host_within_limits(), _part_within_limits())
 
 
 def _heads() -> Select[Any]:
@@ -61,28 +88,124 @@ def _heads() -> Select[Any]:
     )
 
 
-_BEST_FIRST = (lane.c.head_demoted, lane.c.head_rank.desc(), lane.c.head_id)
+def _best_first(of: FromClause = lane) -> tuple[Any, ...]:
+    return of.c.head_demoted, of.c.head_rank.desc(), of.c.head_id
 
 
-def _marked(dry: bool, spent: bool) -> Any:
-    """Lanes with these marks, as constants.
+def _place(of: FromClause = lane) -> tuple[Any, ...]:
+    """What sorts heads, each part ascending; as `Head.place`."""
+    return of.c.head_demoted, -of.c.head_rank, of.c.head_id
+
+
+_AFTER: tuple[Any, ...] = (bindparam("after_demoted"), bindparam("after_rank"), bindparam("after_id"))
+"""A place in the order, its rank as the negative."""
+
+
+def _behind_rank() -> Any:
+    """Heads behind a place, of those that are demoted as it is."""
+    return tuple_(*_place()[1:]) > tuple_(*_AFTER[1:])
+
+
+def _behind_place() -> Any:
+    """The same with the condition: a range of ix_lane_host for each host, in its order."""
+    return and_(lane.c.head_demoted == _AFTER[0], _behind_rank())
+
+
+def _queues(dry: bool, spent: bool, of: FromClause = lane) -> Any:
+    """Lanes with these marks, as constants, that have something to lease.
 
     Two walks go on side by side, and were they one statement, the driver would compile it anew for the second.
     """
-    marks = {lane.c.dry: dry, lane.c.spent: spent}
-    return and_(*(column == literal_column(str(mark).lower()) for column, mark in marks.items()))
+    has_head = and_(of.c.head_id.is_not(None), of.c.shut == literal_column("false"))
+    marks = {of.c.dry: dry, of.c.spent: spent}
+    return and_(*(column == literal_column(str(mark).lower()) for column, mark in marks.items()), has_head)
+
+
+def _host_fits(soon: bool) -> Any:
+    return and_(_open_soon() if soon else _open_now(), _host_within_limits())
 
 
 @cache
-def walk_heads(dry: bool, spent: bool) -> Select[Any]:
-    """Heads of lanes with these marks whose hosts may be visited now, best first.
+def walk_heads(dry: bool, spent: bool, soon: bool = False) -> Select[Any]:
+    """Heads behind a place, of lanes with these marks whose hosts may be visited now, best first.
 
-    Parameters `now`, `max_in_flight`, `default_delay`, `most_of_host`, `most_of_part`. Walks ix_lane_order and sorts
-    nothing, so the cost is that of the heads looked at: neither the links behind a head nor finished links matter, nor
-    lanes with other marks. Lanes that a limit shuts are not in the index; those that leases alone have filled are
-    passed over.
+    With `soon`: whose hosts rest, but no longer than to a time; the demoted are left out.
+
+    Parameters `now` (`soon`), `max_in_flight`, `default_delay`, `most_of_host`, `most_of_part`, those of the place
+    (`after_…`), and `passed`. Walks ix_lane_order and sorts nothing, so the cost is that of the heads looked at:
+    neither the links behind a head nor finished links matter, nor lanes with other marks. Lanes that a limit shuts are
+    not in the index; those that leases alone have filled are passed over.
+
+    So are those of hosts that may not be visited, up to `passed` lanes of any host: of what lies further on they come
+    too, with `fits` false. Where that begins is sought when the first of them is met, and never if none is.
     """
-    return _heads().where(_marked(dry, spent), HAS_HEAD, _open_now(), _within_limits()).order_by(*_BEST_FIRST)
+    at = lane.alias("at")
+    limit = (
+        select(*_place(at))
+        .where(_queues(dry, spent, at))
+        .order_by(*_best_first(at))
+        .limit(1)
+        .offset(bindparam("passed"))
+        .scalar_subquery()
+    )
+    fits = _host_fits(soon)
+    further = tuple_(*_place()) > limit
+    walk = (
+        _heads()
+        .add_columns(fits.label("fits"))
+        .where(_queues(dry, spent), or_(fits, further), _part_within_limits())
+        .order_by(*_best_first())
+    )
+    if soon:
+        return walk.where(lane.c.head_demoted == literal_column("false"), _behind_rank())
+    return walk.where(tuple_(*_place()) > tuple_(*_AFTER))
+
+
+@cache
+def last_host() -> Select[Any]:
+    """The highest id of a host, which is about how many there are; NULL when there is none."""
+    return select(func.max(host.c.id).label("id"))
+
+
+@cache
+def best_of_hosts(dry: bool, spent: bool, soon: bool = False) -> Select[Any]:
+    """The hosts of `walk_heads`, each with the rank of its first head behind the place, the highest first.
+
+    Of the heads that are demoted as that of the place is; those of full subtrees count too. NULL where there is none.
+    Parameters `now` (`soon`), `max_in_flight`, `most_of_host`, and those of the place.
+
+    Walks the hosts, and seeks one lane of each that may be visited in ix_lane_host.
+    """
+    rank = (
+        select(lane.c.head_rank)
+        .where(lane.c.host_id == host.c.id, _queues(dry, spent), _behind_place())
+        .order_by(*_best_first())
+        .limit(1)
+        .correlate(host)
+        .scalar_subquery()
+        .label("rank")
+    )
+    return select(host.c.id, rank).where(_host_fits(soon)).order_by(rank.desc())
+
+
+@cache
+def heads_of_host(dry: bool, spent: bool, soon: bool = False) -> Select[Any]:
+    """As `walk_heads`, of one host, `most` heads at most, demoted as that of the place is.
+
+    Parameters `the_host` and `most` besides, no `passed`. Walks ix_lane_host.
+    """
+    return (
+        _heads()
+        .where(
+            lane.c.host_id == bindparam("the_host"),
+            _queues(dry, spent),
+            _behind_place(),
+            _host_fits(soon),
+            _part_within_limits(),
+        )
+        .order_by(*_best_first())
+        .limit(bindparam("most"))
+    )
 
 
 @cache
@@ -127,28 +250,7 @@ def heads_of_clusters(size: int) -> Select[Any]:
             _open_now(),
             _within_limits(),
         )
-        .order_by(*_BEST_FIRST)
-    )
-
-
-@cache
-def resting_heads(dry: bool, spent: bool) -> Select[Any]:
-    """Heads of lanes with these marks whose hosts will be ready by a time, the demoted left out.
-
-    Parameters as for `walk_heads`, and `soon`. Walks ix_lane_order.
-    """
-    return (
-        _heads()
-        .where(
-            _marked(dry, spent),
-            lane.c.head_demoted == literal_column("false"),
-            HAS_HEAD,
-            _within_limits(),
-            host.c.ready_at > bindparam("now"),
-            host.c.ready_at <= bindparam("soon"),
-            or_(host.c.blocked_until.is_(None), host.c.blocked_until <= bindparam("soon")),
-        )
-        .order_by(*_BEST_FIRST)
+        .order_by(*_best_first())
     )
 
 

@@ -1,0 +1,145 @@
+"""Lanes in the order of their heads, without a look at every lane of hosts that may not be visited.
+
+A polite crawl has its best hosts at rest nearly all the time, each with up to a thousand lanes that stand before all
+that may be leased. Some of them are passed over, which is the cheapest where there are few; once that has cost about as
+much, the best lane of each host that may be visited is looked up, and the walk goes on from host to host.
+"""
+
+from __future__ import annotations
+
+import math
+from heapq import heappop, heappush
+from itertools import chain, repeat, takewhile
+from typing import TYPE_CHECKING, Any
+
+from pagesift_store.storage.statements import leases as sql
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from sqlalchemy import Select
+
+    from pagesift_store.storage.prepared import Runner, Stream
+
+    Place = tuple[int, float, int]
+    Next = tuple[Place, int, Any, Iterator[Any]]
+
+PASSED = 64
+"""Lanes, whosever they are, before it is looked how many hosts there are."""
+
+GROWTH = 4
+"""How many times as many before the next look."""
+
+OF_HOSTS = 0.5
+"""Lanes for each host that it takes to go by hosts: to pass a lane costs 0.5 us, to look up a host up to 0.8."""
+
+AT_ONCE = (1, 8, 64)
+"""Lanes of one host that are read together: most hosts rest after their first, the others are read to some depth."""
+
+BEGINNING: Place = (-1, -math.inf, 0)
+FIRST_DEMOTED: Place = (1, -math.inf, 0)
+END: Place = (2, 0.0, 0)
+
+
+class Lanes:
+    """The lanes with some marks whose hosts may be visited, best first, read as far as somebody looks.
+
+    Args:
+        runner: inside a transaction, which need not be a writing one.
+        values: parameters of the statements.
+        dry, spent: the marks.
+        soon: of hosts that rest and will soon be ready, instead.
+        note: told of rows that are read before somebody looks at them.
+        is_open: whether the host of a row may still be visited, after what was leased meanwhile.
+    """
+
+    def __init__(
+        self,
+        runner: Runner,
+        values: Mapping[str, Any],
+        *,
+        dry: bool,
+        spent: bool,
+        soon: bool = False,
+        note: Callable[[Any], None] = lambda row: None,
+        is_open: Callable[[Any], bool] = lambda row: True,
+    ) -> None:
+        self._runner = runner
+        self._values = values
+        self._kind = (dry, spent, soon)
+        self._soon = soon
+        self._note = note
+        self._is_open = is_open
+        self._stream: Stream | None = None
+
+    def close(self) -> None:
+        """Stop reading."""
+        if self._stream is not None:
+            self._stream.close()
+
+    def __iter__(self) -> Iterator[Any]:
+        place, passed = BEGINNING, PASSED
+        while True:
+            further = None
+            for row in self._read(sql.walk_heads(*self._kind), place, passed=passed):
+                if not row.fits:
+                    further = row
+                    break
+                yield row
+            if further is None:
+                return
+            place = _place(further)
+            enough = self._runner.first(sql.last_host()).id * OF_HOSTS
+            if passed >= enough:
+                break
+            passed = min(max(passed, 1) * GROWTH, math.ceil(enough))
+        yield from self._by_hosts(place)
+        if not place[0] and not self._soon:
+            yield from self._by_hosts(FIRST_DEMOTED)
+
+    def _read(self, statement: Select[Any], place: Place, **more: Any) -> Stream:
+        self.close()  # the driver would compile a statement anew that it still runs
+        self._stream = self._runner.stream(statement, **self._values, **_behind(place), **more)
+        return self._stream
+
+    def _by_hosts(self, place: Place) -> Iterator[Any]:
+        """Lanes behind a place, demoted or not as it is. A host's next is read once somebody has looked at the last."""
+        following: list[Next] = []
+        hosts = self._read(sql.best_of_hosts(*self._kind), place)
+        for host in chain(takewhile(lambda host: host.rank is not None, hosts), (None,)):
+            until = END if host is None else (place[0], -host.rank, 0)
+            while following and following[0][0] < until:
+                _, _, row, more = heappop(following)
+                yield row
+                _follow(following, more)
+            if host is not None:
+                _follow(following, self._of_host(host.id, place))
+
+    def _of_host(self, host_id: int, place: Place) -> Iterator[Any]:
+        for most in chain(AT_ONCE, repeat(AT_ONCE[-1])):
+            one = {"the_host": host_id, "most": most}
+            rows = self._runner.rows(sql.heads_of_host(*self._kind), **self._values, **_behind(place), **one)
+            for row in rows:
+                self._note(row)
+            for row in rows:
+                yield row
+                if not self._is_open(row):
+                    return
+            if len(rows) < most:
+                return
+            place = _place(rows[-1])
+
+
+def _place(row: Any) -> Place:
+    return row.head_demoted, -row.head_rank, row.head_id
+
+
+def _behind(place: Place) -> dict[str, Any]:
+    return dict(zip(("after_demoted", "after_rank", "after_id"), place, strict=True))
+
+
+def _follow(following: list[Next], lanes: Iterator[Any]) -> None:
+    """Have the next one of these lanes, if there is one, among those that are to come."""
+    row = next(lanes, None)
+    if row is not None:
+        heappush(following, (_place(row), row.host_id, row, lanes))

@@ -1,0 +1,366 @@
+BEGIN TRANSACTION;
+CREATE TABLE block (
+	id INTEGER NOT NULL, 
+	pattern TEXT NOT NULL, 
+	CONSTRAINT pk_block PRIMARY KEY (id), 
+	CONSTRAINT uq_block_pattern UNIQUE (pattern)
+);
+CREATE TABLE crawl (
+	id INTEGER NOT NULL, 
+	store_id TEXT NOT NULL, 
+	created_at FLOAT NOT NULL, 
+	"query" TEXT NOT NULL, 
+	settings TEXT NOT NULL, 
+	key_rules TEXT NOT NULL, 
+	key_version INTEGER NOT NULL, 
+	seed BIGINT NOT NULL, 
+	links BIGINT DEFAULT 0 NOT NULL, 
+	queued BIGINT DEFAULT 0 NOT NULL, 
+	leased BIGINT DEFAULT 0 NOT NULL, 
+	waiting BIGINT DEFAULT 0 NOT NULL, 
+	done BIGINT DEFAULT 0 NOT NULL, 
+	dead BIGINT DEFAULT 0 NOT NULL, 
+	skipped BIGINT DEFAULT 0 NOT NULL, 
+	fetched BIGINT DEFAULT 0 NOT NULL, 
+	pages BIGINT DEFAULT 0 NOT NULL, 
+	hits BIGINT DEFAULT 0 NOT NULL, 
+	relevant BIGINT DEFAULT 0 NOT NULL, 
+	relevance FLOAT DEFAULT 0 NOT NULL, 
+	texts BIGINT DEFAULT 0 NOT NULL, 
+	words BIGINT DEFAULT 0 NOT NULL, 
+	leases BIGINT DEFAULT 0 NOT NULL, 
+	revisits BIGINT DEFAULT 0 NOT NULL, 
+	rescores BIGINT DEFAULT 0 NOT NULL, 
+	rescored BIGINT DEFAULT 0 NOT NULL, 
+	rules BIGINT DEFAULT 0 NOT NULL, 
+	moment FLOAT DEFAULT 0 NOT NULL, 
+	stop_state TEXT DEFAULT '' NOT NULL, 
+	stop_reason TEXT, 
+	stop_detail TEXT, 
+	stop_at FLOAT, 
+	CONSTRAINT pk_crawl PRIMARY KEY (id), 
+	CONSTRAINT ck_crawl_one_row CHECK (id = 1)
+);
+INSERT INTO "crawl" VALUES(1,'0123456789abcdef',1000000.0,'student visa fees','{"adaptive": false, "cluster_cap": 20, "coverage_threshold": 1.0, "default_delay": 0.0, "delta": 0.05, "durability": "normal", "evidence_per_term": 5, "exclude": [], "focus": "full", "follow_nofollow": false, "host_groups": [], "include": [], "key_rules": "standard", "language": "en", "learn": true, "max_depth": null, "max_failures": 5, "max_in_flight": 100, "max_pages": null, "max_pages_per_host": null, "max_pages_per_part": null, "max_queue": null, "min_gain": 0.05, "patience": 5, "politeness": "host", "rescore_drift": 0.05, "revisit": false, "revisit_max": 7776000.0, "revisit_min": 3600.0, "revisit_share": 0.5, "route_hosts": [], "scope": "site", "upgrade_https": true}','standard',1,14802,31,23,2,1,4,1,0,4,4,3,4,8.88888888888888839545e-01,3,288,8,0,1,12,2,1000000.0,'{"stale_run":1,"untraced_run":0,"evidence_pages":4,"new_tokens":288,"found":true}',NULL,NULL,NULL);
+CREATE TABLE host (
+	id INTEGER NOT NULL, 
+	name TEXT NOT NULL, 
+	ready_at FLOAT DEFAULT 0 NOT NULL, 
+	blocked_until FLOAT, 
+	delay FLOAT, 
+	max_in_flight INTEGER, 
+	in_flight BIGINT DEFAULT 0 NOT NULL, 
+	pages BIGINT DEFAULT 0 NOT NULL, 
+	failures BIGINT DEFAULT 0 NOT NULL, 
+	lanes BIGINT DEFAULT 0 NOT NULL, 
+	robots_status INTEGER, 
+	robots_until FLOAT, 
+	robots_failures BIGINT DEFAULT 0 NOT NULL, 
+	crawl_delay FLOAT, 
+	group_id INTEGER, 
+	languages TEXT DEFAULT '' NOT NULL, 
+	note TEXT, 
+	CONSTRAINT pk_host PRIMARY KEY (id), 
+	CONSTRAINT ck_host_in_flight CHECK (in_flight >= 0), 
+	CONSTRAINT fk_host_group_id FOREIGN KEY(group_id) REFERENCES host (id), 
+	CONSTRAINT uq_host_name UNIQUE (name)
+);
+INSERT INTO "host" VALUES(1,'a.example',1000000.0,NULL,NULL,NULL,2,4,0,2,NULL,NULL,0,NULL,NULL,'',NULL);
+INSERT INTO "host" VALUES(2,'b.example',1000000.0,NULL,NULL,NULL,0,0,0,1,NULL,NULL,0,NULL,NULL,'',NULL);
+CREATE TABLE lane (
+	id INTEGER NOT NULL, 
+	host_id INTEGER NOT NULL, 
+	subtree_id INTEGER NOT NULL, 
+	cluster_id INTEGER NOT NULL, 
+	pages BIGINT DEFAULT 0 NOT NULL, 
+	relevance FLOAT DEFAULT 0 NOT NULL, 
+	head_id INTEGER, 
+	lift FLOAT DEFAULT 0 NOT NULL, 
+	head_score FLOAT, 
+	head_rank FLOAT, 
+	head_demoted BOOLEAN, 
+	shut BOOLEAN DEFAULT false NOT NULL, 
+	again_id INTEGER, 
+	again_due FLOAT, 
+	dry BOOLEAN DEFAULT false NOT NULL, 
+	spent BOOLEAN DEFAULT false NOT NULL, 
+	CONSTRAINT pk_lane PRIMARY KEY (id), 
+	CONSTRAINT fk_lane_cluster_id FOREIGN KEY(cluster_id) REFERENCES part (id), 
+	CONSTRAINT fk_lane_host_id FOREIGN KEY(host_id) REFERENCES host (id), 
+	CONSTRAINT fk_lane_subtree_id FOREIGN KEY(subtree_id) REFERENCES part (id), 
+	CONSTRAINT uq_lane_host_id_subtree_id_cluster_id UNIQUE (host_id, subtree_id, cluster_id)
+);
+INSERT INTO "lane" VALUES(1,1,1,2,4,8.88888888888888839545e-01,13,0.0,0.1,0.1,0,0,NULL,NULL,0,0);
+INSERT INTO "lane" VALUES(2,2,3,4,0,0.0,NULL,0.0,NULL,NULL,NULL,0,NULL,NULL,0,0);
+INSERT INTO "lane" VALUES(3,1,5,6,0,0.0,9,0.0,3.40000000000000035527e+00,3.40000000000000035527e+00,0,0,NULL,NULL,0,0);
+CREATE TABLE link (
+	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
+	url TEXT NOT NULL, 
+	"key" TEXT, 
+	key_hash BLOB NOT NULL, 
+	n INTEGER DEFAULT 0 NOT NULL, 
+	lane_id INTEGER NOT NULL, 
+	parent_id INTEGER, 
+	alias_of INTEGER, 
+	depth INTEGER DEFAULT 0 NOT NULL, 
+	anchor_hits BIGINT DEFAULT 0 NOT NULL, 
+	url_hits BIGINT DEFAULT 0 NOT NULL, 
+	context_hits BIGINT DEFAULT 0 NOT NULL, 
+	phrase INTEGER DEFAULT 0 NOT NULL, 
+	parent_relevance FLOAT DEFAULT 0 NOT NULL, 
+	floor FLOAT DEFAULT 0 NOT NULL, 
+	factor FLOAT DEFAULT 1 NOT NULL, 
+	decay FLOAT DEFAULT 1 NOT NULL, 
+	score FLOAT NOT NULL, 
+	given BOOLEAN DEFAULT false NOT NULL, 
+	seed BOOLEAN DEFAULT false NOT NULL, 
+	demoted BOOLEAN DEFAULT false NOT NULL, 
+	on_repeats BOOLEAN DEFAULT false NOT NULL, 
+	template BIGINT, 
+	state TEXT NOT NULL, 
+	reason TEXT, 
+	attempt INTEGER DEFAULT 0 NOT NULL, 
+	visits INTEGER DEFAULT 0 NOT NULL, 
+	failures INTEGER DEFAULT 0 NOT NULL, 
+	failures_total INTEGER DEFAULT 0 NOT NULL, 
+	due_at FLOAT, 
+	revisit FLOAT, 
+	owner_id INTEGER, 
+	lease_expires FLOAT, 
+	found_at FLOAT NOT NULL, 
+	CONSTRAINT ck_link_lease CHECK ((state = 'leased') = (lease_expires IS NOT NULL)), 
+	CONSTRAINT ck_link_due CHECK (state <> 'waiting' OR due_at IS NOT NULL), 
+	CONSTRAINT ck_link_state CHECK (state = 'queued' OR state = 'leased' OR state = 'waiting' OR state = 'done' OR state = 'dead' OR state = 'skipped'), 
+	CONSTRAINT ck_link_score CHECK (score >= -1.7e308 AND score <= 1.7e308), 
+	CONSTRAINT fk_link_alias_of FOREIGN KEY(alias_of) REFERENCES link (id) ON DELETE SET NULL, 
+	CONSTRAINT fk_link_lane_id FOREIGN KEY(lane_id) REFERENCES lane (id), 
+	CONSTRAINT fk_link_owner_id FOREIGN KEY(owner_id) REFERENCES owner (id), 
+	CONSTRAINT fk_link_parent_id FOREIGN KEY(parent_id) REFERENCES link (id) ON DELETE SET NULL, 
+	CONSTRAINT uq_link_key_hash_n UNIQUE (key_hash, n)
+);
+INSERT INTO "link" VALUES(1,'https://a.example/',NULL,X'6B6C70AD956A4F1F4873497F2C5E20FF',0,1,NULL,NULL,0,0,0,0,0,0.0,0.0,1.0,1.0,5.5,1,1,0,0,NULL,'done',NULL,1,1,0,0,NULL,NULL,NULL,NULL,1000000.0);
+INSERT INTO "link" VALUES(2,'https://a.example/b',NULL,X'390A0C2F1884AC9C208268C7B0B91B8D',0,1,NULL,NULL,0,0,0,0,0,0.0,0.0,1.0,1.0,5.5,1,1,0,0,NULL,'done',NULL,1,1,0,0,NULL,NULL,NULL,NULL,1000000.0);
+INSERT INTO "link" VALUES(3,'https://a.example/c',NULL,X'65DC59C33AFEF3B28336F5C9709AC3F9',0,1,NULL,NULL,0,0,0,0,0,0.0,0.0,1.0,1.0,5.5,1,1,0,0,NULL,'done',NULL,1,1,0,0,NULL,NULL,NULL,NULL,1000000.0);
+INSERT INTO "link" VALUES(4,'https://a.example/d',NULL,X'5D0834BB4964C2F0AAAB666E65108FBC',0,1,NULL,NULL,0,0,0,0,0,0.0,0.0,1.0,1.0,5.5,1,1,0,0,NULL,'done',NULL,1,1,0,0,NULL,NULL,NULL,NULL,1000000.0);
+INSERT INTO "link" VALUES(5,'https://a.example/e',NULL,X'3A33A84305A1D856C96A7360EB480DCB',0,1,NULL,NULL,0,0,0,0,0,0.0,0.0,1.0,1.0,5.5,1,1,0,0,NULL,'waiting','timeout: nothing came',1,0,1,1,1.00007090725100878628e+06,NULL,NULL,NULL,1000000.0);
+INSERT INTO "link" VALUES(6,'https://b.example/',NULL,X'553AFC49CB1FC52BCF5E7ACEFF2497E5',0,2,NULL,NULL,0,0,0,0,0,0.0,0.0,1.0,1.0,5.5,1,1,0,0,NULL,'dead','content: no text',1,0,1,1,NULL,NULL,NULL,NULL,1000000.0);
+INSERT INTO "link" VALUES(7,'https://a.example/visa/0-0',NULL,X'1FE2A4CFAEA2F5BAEC9FB5BD97B4FEAA',0,3,1,NULL,1,7,2,3,1,2.22222222222222209886e-01,0.0,1.0,0.9,3.40000000000000035527e+00,0,0,0,0,1472544603182284008,'leased',NULL,1,0,0,0,NULL,NULL,1,1000300.0,1000000.0);
+INSERT INTO "link" VALUES(8,'https://a.example/visa/0-1',NULL,X'D9D477A0628EE778F427B081C9EEA05E',0,3,1,NULL,1,7,2,3,1,2.22222222222222209886e-01,0.0,1.0,0.9,3.40000000000000035527e+00,0,0,0,0,1472544603182284008,'leased',NULL,1,0,0,0,NULL,NULL,1,1000300.0,1000000.0);
+INSERT INTO "link" VALUES(9,'https://a.example/visa/0-2',NULL,X'F5F7ACD24AD1670533D873AEC632E45D',0,3,1,NULL,1,7,2,3,1,2.22222222222222209886e-01,0.0,1.0,0.9,3.40000000000000035527e+00,0,0,0,0,1472544603182284008,'queued',NULL,0,0,0,0,NULL,NULL,NULL,NULL,1000000.0);
+INSERT INTO "link" VALUES(10,'https://a.example/visa/0-3',NULL,X'8618133FE9A6282D1153AAD58077D1D2',0,3,1,NULL,1,7,2,3,1,2.22222222222222209886e-01,0.0,1.0,0.9,3.40000000000000035527e+00,0,0,0,0,1472544603182284008,'queued',NULL,0,0,0,0,NULL,NULL,NULL,NULL,1000000.0);
+INSERT INTO "link" VALUES(11,'https://a.example/visa/0-4',NULL,X'3C9710EDED728A7F24398FFB6D26E73D',0,3,1,NULL,1,7,2,3,1,2.22222222222222209886e-01,0.0,1.0,0.9,3.40000000000000035527e+00,0,0,0,0,1472544603182284008,'queued',NULL,0,0,0,0,NULL,NULL,NULL,NULL,1000000.0);
+INSERT INTO "link" VALUES(12,'https://a.example/visa/0-5',NULL,X'24B1CA4595055A59D42DDF93DB6D74F6',0,3,1,NULL,1,7,2,3,1,2.22222222222222209886e-01,0.0,1.0,0.9,3.40000000000000035527e+00,0,0,0,0,1472544603182284008,'queued',NULL,0,0,0,0,NULL,NULL,NULL,NULL,1000000.0);
+INSERT INTO "link" VALUES(13,'https://a.example/plain',NULL,X'9CAA25B21EAEA1321704ADCE7E5B4162',0,1,1,NULL,1,0,0,0,0,2.22222222222222237641e-01,0.0,1.0,0.9,0.1,0,0,0,0,NULL,'queued',NULL,0,0,0,0,NULL,NULL,NULL,NULL,1000000.0);
+INSERT INTO "link" VALUES(14,'https://a.example/visa/1-0',NULL,X'02E5FC578C6B3EEA28B0D5EC962D2C0A',0,3,2,NULL,1,7,2,3,1,2.22222222222222209886e-01,0.0,1.0,0.9,3.40000000000000035527e+00,0,0,0,0,1472544603182284008,'queued',NULL,0,0,0,0,NULL,NULL,NULL,NULL,1000000.0);
+INSERT INTO "link" VALUES(15,'https://a.example/visa/1-1',NULL,X'44712697B73782AAEC120F017A893261',0,3,2,NULL,1,7,2,3,1,2.22222222222222209886e-01,0.0,1.0,0.9,3.40000000000000035527e+00,0,0,0,0,1472544603182284008,'queued',NULL,0,0,0,0,NULL,NULL,NULL,NULL,1000000.0);
+INSERT INTO "link" VALUES(16,'https://a.example/visa/1-2',NULL,X'07FAE1848CE6189782C4AA8AE6E9ACA6',0,3,2,NULL,1,7,2,3,1,2.22222222222222209886e-01,0.0,1.0,0.9,3.40000000000000035527e+00,0,0,0,0,1472544603182284008,'queued',NULL,0,0,0,0,NULL,NULL,NULL,NULL,1000000.0);
+INSERT INTO "link" VALUES(17,'https://a.example/visa/1-3',NULL,X'779164FCAC79F77E22BF236129C6554F',0,3,2,NULL,1,7,2,3,1,2.22222222222222209886e-01,0.0,1.0,0.9,3.40000000000000035527e+00,0,0,0,0,1472544603182284008,'queued',NULL,0,0,0,0,NULL,NULL,NULL,NULL,1000000.0);
+INSERT INTO "link" VALUES(18,'https://a.example/visa/1-4',NULL,X'9629827D40888A90DA540FDA829FAD83',0,3,2,NULL,1,7,2,3,1,2.22222222222222209886e-01,0.0,1.0,0.9,3.40000000000000035527e+00,0,0,0,0,1472544603182284008,'queued',NULL,0,0,0,0,NULL,NULL,NULL,NULL,1000000.0);
+INSERT INTO "link" VALUES(19,'https://a.example/visa/1-5',NULL,X'996E2E9700F184132BF2A628699F9E18',0,3,2,NULL,1,7,2,3,1,2.22222222222222209886e-01,0.0,1.0,0.9,3.40000000000000035527e+00,0,0,0,0,1472544603182284008,'queued',NULL,0,0,0,0,NULL,NULL,NULL,NULL,1000000.0);
+INSERT INTO "link" VALUES(20,'https://a.example/visa/2-0',NULL,X'310124DEF8B1849F65194187AE1358A3',0,3,3,NULL,1,7,2,3,1,2.22222222222222209886e-01,0.0,1.0,0.9,3.40000000000000035527e+00,0,0,0,0,1472544603182284008,'queued',NULL,0,0,0,0,NULL,NULL,NULL,NULL,1000000.0);
+INSERT INTO "link" VALUES(21,'https://a.example/visa/2-1',NULL,X'1AEFC98F496B2EA58259EDA2AEA9F534',0,3,3,NULL,1,7,2,3,1,2.22222222222222209886e-01,0.0,1.0,0.9,3.40000000000000035527e+00,0,0,0,0,1472544603182284008,'queued',NULL,0,0,0,0,NULL,NULL,NULL,NULL,1000000.0);
+INSERT INTO "link" VALUES(22,'https://a.example/visa/2-2',NULL,X'58D5829061924D5F9BC76F5B229F586F',0,3,3,NULL,1,7,2,3,1,2.22222222222222209886e-01,0.0,1.0,0.9,3.40000000000000035527e+00,0,0,0,0,1472544603182284008,'queued',NULL,0,0,0,0,NULL,NULL,NULL,NULL,1000000.0);
+INSERT INTO "link" VALUES(23,'https://a.example/visa/2-3',NULL,X'DC089CEB42A33933E88D5E99D7DA4AFF',0,3,3,NULL,1,7,2,3,1,2.22222222222222209886e-01,0.0,1.0,0.9,3.40000000000000035527e+00,0,0,0,0,1472544603182284008,'queued',NULL,0,0,0,0,NULL,NULL,NULL,NULL,1000000.0);
+INSERT INTO "link" VALUES(24,'https://a.example/visa/2-4',NULL,X'B7BE9F2A24F18EE4D96D09C3777F45F0',0,3,3,NULL,1,7,2,3,1,2.22222222222222209886e-01,0.0,1.0,0.9,3.40000000000000035527e+00,0,0,0,0,1472544603182284008,'queued',NULL,0,0,0,0,NULL,NULL,NULL,NULL,1000000.0);
+INSERT INTO "link" VALUES(25,'https://a.example/visa/2-5',NULL,X'68AB1C36731E33332037ADEFC202A78B',0,3,3,NULL,1,7,2,3,1,2.22222222222222209886e-01,0.0,1.0,0.9,3.40000000000000035527e+00,0,0,0,0,1472544603182284008,'queued',NULL,0,0,0,0,NULL,NULL,NULL,NULL,1000000.0);
+INSERT INTO "link" VALUES(26,'https://a.example/visa/3-0',NULL,X'8B3158DBB1469DFD8AEDAB87BDD82E04',0,3,4,NULL,1,7,2,3,1,2.22222222222222237641e-01,0.0,1.0,0.9,3.40000000000000035527e+00,0,0,0,1,1472544603182284008,'queued',NULL,0,0,0,0,NULL,NULL,NULL,NULL,1000000.0);
+INSERT INTO "link" VALUES(27,'https://a.example/visa/3-1',NULL,X'2F277D060C8D2D3ED47ABE0730DF5C77',0,3,4,NULL,1,7,2,3,1,2.22222222222222237641e-01,0.0,1.0,0.9,3.40000000000000035527e+00,0,0,0,1,1472544603182284008,'queued',NULL,0,0,0,0,NULL,NULL,NULL,NULL,1000000.0);
+INSERT INTO "link" VALUES(28,'https://a.example/visa/3-2',NULL,X'EB05BFA6AF32853E7A71E46128C3DD3A',0,3,4,NULL,1,7,2,3,1,2.22222222222222237641e-01,0.0,1.0,0.9,3.40000000000000035527e+00,0,0,0,1,1472544603182284008,'queued',NULL,0,0,0,0,NULL,NULL,NULL,NULL,1000000.0);
+INSERT INTO "link" VALUES(29,'https://a.example/visa/3-3',NULL,X'C36FE92E46E645E03E3F9A5E9C989F43',0,3,4,NULL,1,7,2,3,1,2.22222222222222237641e-01,0.0,1.0,0.9,3.40000000000000035527e+00,0,0,0,1,1472544603182284008,'queued',NULL,0,0,0,0,NULL,NULL,NULL,NULL,1000000.0);
+INSERT INTO "link" VALUES(30,'https://a.example/visa/3-4',NULL,X'AC293B170C6E2B8C00DB7215CDC86A2D',0,3,4,NULL,1,7,2,3,1,2.22222222222222237641e-01,0.0,1.0,0.9,3.40000000000000035527e+00,0,0,0,1,1472544603182284008,'queued',NULL,0,0,0,0,NULL,NULL,NULL,NULL,1000000.0);
+INSERT INTO "link" VALUES(31,'https://a.example/visa/3-5',NULL,X'4161D250712AA4839C3A8C797688B387',0,3,4,NULL,1,7,2,3,1,2.22222222222222237641e-01,0.0,1.0,0.9,3.40000000000000035527e+00,0,0,0,1,1472544603182284008,'queued',NULL,0,0,0,0,NULL,NULL,NULL,NULL,1000000.0);
+CREATE TABLE owner (
+	id INTEGER NOT NULL, 
+	name TEXT, 
+	boot TEXT, 
+	namespace TEXT, 
+	pid INTEGER, 
+	started BIGINT, 
+	opened_at FLOAT NOT NULL, 
+	CONSTRAINT pk_owner PRIMARY KEY (id)
+);
+INSERT INTO "owner" VALUES(1,'w',NULL,NULL,NULL,NULL,1000000.0);
+CREATE TABLE page (
+	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
+	link_id INTEGER NOT NULL, 
+	attempt INTEGER NOT NULL, 
+	digest BLOB NOT NULL, 
+	fetched_at FLOAT NOT NULL, 
+	status INTEGER, 
+	error TEXT, 
+	url TEXT, 
+	counted BOOLEAN DEFAULT false NOT NULL, 
+	relevance FLOAT DEFAULT 0 NOT NULL, 
+	hit BOOLEAN DEFAULT false NOT NULL, 
+	duplicate_of INTEGER, 
+	templated BOOLEAN DEFAULT false NOT NULL, 
+	changed BOOLEAN DEFAULT false NOT NULL, 
+	template BIGINT, 
+	text_hash BIGINT, 
+	blank_hash BIGINT, 
+	short_hash BIGINT, 
+	etag TEXT, 
+	last_modified TEXT, 
+	interval FLOAT, 
+	title TEXT DEFAULT '' NOT NULL, 
+	language TEXT, 
+	evidence TEXT, 
+	CONSTRAINT fk_page_link_id FOREIGN KEY(link_id) REFERENCES link (id) ON DELETE CASCADE
+);
+INSERT INTO "page" VALUES(1,1,1,X'C0111C179F6E6F5786703CFB8C8F97FB',1000000.0,200,NULL,NULL,1,2.22222222222222209886e-01,1,NULL,0,0,NULL,1338075464366161025,1436078902147356089,NULL,NULL,NULL,NULL,'',NULL,'[96,[4,4,4],[4,0],0,0,0,0,false,false]');
+INSERT INTO "page" VALUES(2,2,1,X'B2FE676825F12A392F9903F3A5DB78A6',1000000.0,200,NULL,NULL,1,2.22222222222222209886e-01,1,NULL,0,0,NULL,-7714226459769433292,1436078902147356089,NULL,NULL,NULL,NULL,'',NULL,'[96,[4,4,4],[4,0],0,0,0,0,false,false]');
+INSERT INTO "page" VALUES(3,3,1,X'FAD6D02482A96E70CA9F82E6C92C517D',1000000.0,200,NULL,NULL,1,2.22222222222222209886e-01,1,NULL,0,0,NULL,-5959708906159048113,1436078902147356089,NULL,NULL,NULL,NULL,'',NULL,'[96,[4,4,4],[4,0],0,0,0,0,false,false]');
+INSERT INTO "page" VALUES(4,4,1,X'1DE087A98AE120F4C2C6638363A0CF77',1000000.0,200,NULL,NULL,1,2.22222222222222237641e-01,0,1,0,0,NULL,1338075464366161025,1436078902147356089,NULL,NULL,NULL,NULL,'',NULL,'[96,[4,4,4],[4,0],0,0,0,0,false,false]');
+INSERT INTO "page" VALUES(5,5,1,X'D4BA56F240BD0A3FE4CFA67406857D3E',1000000.0,NULL,'timeout: nothing came',NULL,0,0.0,0,NULL,0,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,'',NULL,NULL);
+INSERT INTO "page" VALUES(6,6,1,X'ABA6021D3C1F6AABBD592FE9D3AD6B34',1000000.0,NULL,'content: no text',NULL,0,0.0,0,NULL,0,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,'',NULL,NULL);
+CREATE TABLE pagesift_schema (
+	version_num VARCHAR(32) NOT NULL, 
+	CONSTRAINT pagesift_schema_pkc PRIMARY KEY (version_num)
+);
+INSERT INTO "pagesift_schema" VALUES('0003');
+CREATE TABLE pair (
+	bit INTEGER NOT NULL, 
+	df BIGINT DEFAULT 0 NOT NULL, 
+	occurrences BIGINT DEFAULT 0 NOT NULL, 
+	CONSTRAINT pk_pair PRIMARY KEY (bit)
+);
+INSERT INTO "pair" VALUES(0,3,12);
+INSERT INTO "pair" VALUES(1,0,0);
+CREATE TABLE part (
+	id INTEGER NOT NULL, 
+	kind TEXT NOT NULL, 
+	"key" TEXT NOT NULL, 
+	pages BIGINT DEFAULT 0 NOT NULL, 
+	hits BIGINT DEFAULT 0 NOT NULL, 
+	fetched BIGINT DEFAULT 0 NOT NULL, 
+	scheduled BIGINT DEFAULT 0 NOT NULL, 
+	dry BOOLEAN DEFAULT false NOT NULL, 
+	CONSTRAINT pk_part PRIMARY KEY (id), 
+	CONSTRAINT ck_part_kind CHECK (kind IN ('subtree', 'cluster')), 
+	CONSTRAINT uq_part_kind_key UNIQUE (kind, "key")
+);
+INSERT INTO "part" VALUES(1,'subtree','a.example/',4,3,4,0,0);
+INSERT INTO "part" VALUES(2,'cluster','a.example/',4,3,0,5,0);
+INSERT INTO "part" VALUES(3,'subtree','b.example/',0,0,0,0,0);
+INSERT INTO "part" VALUES(4,'cluster','b.example/',0,0,0,1,0);
+INSERT INTO "part" VALUES(5,'subtree','a.example/visa',0,0,0,0,0);
+INSERT INTO "part" VALUES(6,'cluster','a.example/visa',0,0,0,2,0);
+CREATE TABLE passage (
+	hash INTEGER NOT NULL, 
+	CONSTRAINT pk_passage PRIMARY KEY (hash)
+);
+INSERT INTO "passage" VALUES(-7714226459769433292);
+INSERT INTO "passage" VALUES(-5959708906159048113);
+INSERT INTO "passage" VALUES(1338075464366161025);
+CREATE TABLE posterior (
+	feature TEXT NOT NULL, 
+	position INTEGER NOT NULL, 
+	mean FLOAT DEFAULT 0 NOT NULL, 
+	precision FLOAT DEFAULT 0 NOT NULL, 
+	weight FLOAT, 
+	CONSTRAINT pk_posterior PRIMARY KEY (feature)
+);
+INSERT INTO "posterior" VALUES('anchor',0,2.0,4.0,2.0);
+INSERT INTO "posterior" VALUES('url',1,1.5,4.0,1.5);
+INSERT INTO "posterior" VALUES('context',2,1.0,4.0,1.0);
+INSERT INTO "posterior" VALUES('parent',3,0.5,4.0,0.5);
+INSERT INTO "posterior" VALUES('phrase',4,0.5,4.0,0.5);
+INSERT INTO "posterior" VALUES('intercept',5,0.0,4.0,NULL);
+CREATE TABLE refusal (
+	reason TEXT NOT NULL, 
+	refused BIGINT DEFAULT 0 NOT NULL, 
+	example TEXT NOT NULL, 
+	CONSTRAINT pk_refusal PRIMARY KEY (reason)
+);
+CREATE TABLE rewrite_pair (
+	rule_id INTEGER NOT NULL, 
+	pair BIGINT NOT NULL, 
+	CONSTRAINT pk_rewrite_pair PRIMARY KEY (rule_id, pair), 
+	CONSTRAINT fk_rewrite_pair_rule_id FOREIGN KEY(rule_id) REFERENCES rewrite_rule (id) ON DELETE CASCADE
+);
+INSERT INTO "rewrite_pair" VALUES(1,1338075464366161025);
+CREATE TABLE rewrite_rule (
+	id INTEGER NOT NULL, 
+	host TEXT NOT NULL, 
+	rule TEXT NOT NULL, 
+	confirmed BIGINT DEFAULT 0 NOT NULL, 
+	refuted BOOLEAN DEFAULT false NOT NULL, 
+	in_force BOOLEAN DEFAULT false NOT NULL, 
+	applied BIGINT DEFAULT 0 NOT NULL, 
+	CONSTRAINT pk_rewrite_rule PRIMARY KEY (id), 
+	CONSTRAINT uq_rewrite_rule_host_rule UNIQUE (host, rule)
+);
+INSERT INTO "rewrite_rule" VALUES(1,'a.example','drop_last_segment d',1,0,0,0);
+CREATE TABLE scope (
+	id INTEGER NOT NULL, 
+	host TEXT NOT NULL, 
+	prefix TEXT NOT NULL, 
+	CONSTRAINT pk_scope PRIMARY KEY (id), 
+	CONSTRAINT uq_scope_host_prefix UNIQUE (host, prefix)
+);
+INSERT INTO "scope" VALUES(1,'a.example','');
+INSERT INTO "scope" VALUES(2,'b.example','');
+CREATE TABLE template (
+	hash INTEGER NOT NULL, 
+	text TEXT NOT NULL, 
+	fetched BIGINT DEFAULT 0 NOT NULL, 
+	repeated BIGINT DEFAULT 0 NOT NULL, 
+	demoted BOOLEAN DEFAULT false NOT NULL, 
+	CONSTRAINT pk_template PRIMARY KEY (hash)
+);
+CREATE TABLE term (
+	bit INTEGER NOT NULL, 
+	word TEXT NOT NULL, 
+	stem TEXT NOT NULL, 
+	df BIGINT DEFAULT 0 NOT NULL, 
+	occurrences BIGINT DEFAULT 0 NOT NULL, 
+	passages BIGINT DEFAULT 0 NOT NULL, 
+	evidence_pages BIGINT DEFAULT 0 NOT NULL, 
+	weight FLOAT DEFAULT 1 NOT NULL, 
+	CONSTRAINT pk_term PRIMARY KEY (bit)
+);
+INSERT INTO "term" VALUES(0,'student','student',3,12,3,3,0.15);
+INSERT INTO "term" VALUES(1,'visa','visa',3,12,3,3,0.15);
+INSERT INTO "term" VALUES(2,'fees','fee',3,12,3,3,0.15);
+CREATE TABLE upkeep (
+	kind TEXT NOT NULL, 
+	at FLOAT NOT NULL, 
+	detail TEXT NOT NULL, 
+	CONSTRAINT pk_upkeep PRIMARY KEY (kind), 
+	CONSTRAINT ck_upkeep_kind CHECK (kind IN ('check', 'backup', 'vacuum'))
+);
+CREATE INDEX ix_page_blank ON page (template, blank_hash) WHERE blank_hash IS NOT NULL;
+CREATE INDEX ix_page_link ON page (link_id, id);
+CREATE INDEX ix_page_text ON page (text_hash) WHERE text_hash IS NOT NULL;
+CREATE VIEW v_queue AS
+        SELECT link.id, link.score, link.url, host.name AS host, subtree.key AS subtree, cluster.key AS cluster,
+               link.depth, link.demoted, host.ready_at, parent.url AS parent
+        FROM link JOIN lane ON lane.id = link.lane_id JOIN host ON host.id = lane.host_id
+             JOIN part AS subtree ON subtree.id = lane.subtree_id JOIN part AS cluster ON cluster.id = lane.cluster_id
+             LEFT JOIN link AS parent ON parent.id = link.parent_id
+        WHERE link.state = 'queued';
+CREATE VIEW v_parts AS SELECT id, kind, key, pages, hits, scheduled FROM part;
+CREATE VIEW v_terms AS SELECT bit, word, stem, df, occurrences, passages, evidence_pages, weight FROM term;
+CREATE VIEW v_hosts AS
+        SELECT id, name, ready_at, blocked_until, delay, max_in_flight, in_flight, pages, failures, lanes,
+               robots_status, robots_until, crawl_delay, note FROM host;
+CREATE VIEW v_pages AS
+        SELECT page.id, page.link_id, link.url, page.fetched_at, page.status, page.relevance, page.hit,
+               page.duplicate_of, page.templated, page.title, page.error
+        FROM page JOIN link ON link.id = page.link_id;
+CREATE INDEX ix_part_fruitful ON part (kind, hits) WHERE hits > 0;
+CREATE INDEX ix_lane_again ON lane (again_due, again_id) WHERE again_id IS NOT NULL;
+CREATE INDEX ix_lane_cluster_id ON lane (cluster_id);
+CREATE INDEX ix_lane_subtree_id ON lane (subtree_id);
+CREATE INDEX ix_link_again ON link (lane_id, due_at, id) WHERE state = 'waiting' AND visits > 0;
+CREATE INDEX ix_link_alias ON link (alias_of) WHERE alias_of IS NOT NULL;
+CREATE INDEX ix_link_due ON link (due_at) WHERE state = 'waiting' AND visits = 0;
+CREATE INDEX ix_link_lease ON link (lease_expires) WHERE state = 'leased';
+CREATE INDEX ix_link_queue ON link (lane_id, demoted, score DESC) WHERE state = 'queued';
+CREATE INDEX ix_link_parent ON link (parent_id) WHERE parent_id IS NOT NULL;
+CREATE INDEX ix_part_dry ON part (hits, pages) WHERE dry = true;
+CREATE INDEX ix_lane_order ON lane (dry, spent, head_demoted, head_rank DESC, head_id) WHERE head_id IS NOT NULL AND shut = false;
+DELETE FROM "sqlite_sequence";
+INSERT INTO "sqlite_sequence" VALUES('link',31);
+INSERT INTO "sqlite_sequence" VALUES('page',6);
+COMMIT;
