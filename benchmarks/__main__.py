@@ -49,6 +49,7 @@ def leases(quick: bool) -> list[Figure]:
         *lease.by_size(queues, lanes, calls),
         lease.behind_done(queues[-1], calls),
         lease.behind_dry(queues[-1], 20_000, calls),
+        lease.behind_resting(queues[-1], 20_000, calls),
         lease.behind_resting_host(queues[-1], 20_000 if quick else 200_000, calls),
     ]
 

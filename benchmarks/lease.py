@@ -24,7 +24,7 @@ from benchmarks.stores import CHUNK, copied, crawl_store, derived, floor_store, 
 from pagesift_store import FoundLink, Frontier, Page, upkeep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 HOSTS = 200
 MANY_HOSTS = 1_000
@@ -39,6 +39,8 @@ LANES_OF_HOST = 500
 
 RESTING_HOST = "resting-place.org"
 """Has better links than any other host, where it has any."""
+RESTING_HOSTS = "resting-places"
+"""So have these, numbered."""
 
 
 class Leasing:
@@ -62,17 +64,20 @@ class Leasing:
 
 
 @contextlib.contextmanager
-def leasing(store: Path, *, delay: float = 1.0, rest: bool = False) -> Iterator[Leasing]:
-    """A copy of a store to lease from, its caches filled; with `rest`, its best host has just been visited."""
+def leasing(store: Path, *, delay: float = 1.0, rest: Sequence[str] = ()) -> Iterator[Leasing]:
+    """A copy of a store to lease from, its caches filled; its best hosts, `rest`, have just been visited."""
     now = [1_800_000_000.0]
     with (
         scratch(f"lease-{store.stem}") as path,
         Frontier.open(copied(store, path), clock=lambda: now[0]) as frontier,
     ):
         frontier.configure(default_delay=delay)
+        for host in rest:
+            frontier.set_host(host, delay=300.0)
         if rest:
-            frontier.set_host(RESTING_HOST, delay=300.0)
-            frontier.lease(1)  # the best link is one of that host's, which now rests longer than we measure
+            frontier.lease(
+                len(rest)
+            )  # the best links are those of these hosts: they rest longer than we measure
         made = Leasing(frontier, now)
         made.call(keep=delay > 0)
         made.spent = Spent()
@@ -232,7 +237,7 @@ def behind_resting_host(queued: int, resting: int, calls: int) -> Figure:
     """`lease(10)` where the best links are those of a host that rests, and where they are not there, in turns."""
     base = derived(f"{named(MANY_HOSTS)}-hosts", spread_store(queued), spread_further)
     more = derived(f"resting-{named(resting)}", base, lambda store: rest_in_front(store, resting))
-    with leasing(more, rest=True) as one, leasing(base) as other:
+    with leasing(more, rest=[RESTING_HOST]) as one, leasing(base) as other:
         for _ in range(calls):
             if RESTING_HOST in one.call(keep=True):
                 raise SystemExit(f"{RESTING_HOST} rests and was leased from")
@@ -254,6 +259,20 @@ def behind_dry(queued: int, dry: int, calls: int) -> Figure:
                 raise SystemExit("a dry host was leased from while there are others")
             other.call(keep=True)
     return beside(f"{named(queued)} queued behind {named(dry)} dry lanes", one, other, 1.5, "them")
+
+
+def behind_resting(queued: int, resting: int, calls: int) -> Figure:
+    """`lease(10)` where the best heads are those of hosts that rest, and where they are not there, in turns."""
+    base = spread_store(queued)
+    more = derived(f"hosts-resting-{named(resting)}", base, lambda store: hosts_in_front(store, resting))
+    hosts = [f"{RESTING_HOSTS}{number}.org" for number in range(resting // LANES_OF_HOST)]
+    with leasing(more, rest=hosts) as one, leasing(base) as other:
+        for _ in range(calls):
+            if any(host.startswith(RESTING_HOSTS) for host in one.call(keep=True)):
+                raise SystemExit("a host was leased from that rests")
+            other.call(keep=True)
+    what = f"{named(queued)} queued behind {named(resting)} lanes of {len(hosts)} hosts that rest"
+    return beside(what, one, other, 1.5, "them")
 
 
 def spread_further(store: Path) -> None:
@@ -288,6 +307,22 @@ def dry_in_front(store: Path, lanes: int) -> None:
             frontier.add([FoundLink(url, score=2 + number / lanes)], depth=1)
 
 
+def hosts_in_front(store: Path, lanes: int) -> None:
+    """Give some hosts the best links, in many lanes."""
+    with Frontier.open(store) as frontier:
+        for place in range(lanes // LANES_OF_HOST):
+            frontier.add(
+                [
+                    FoundLink(
+                        f"https://{RESTING_HOSTS}{place}.org/area{area:04d}/page",
+                        score=2 + area / LANES_OF_HOST + place / lanes,
+                    )
+                    for area in range(LANES_OF_HOST)
+                ],
+                depth=1,
+            )
+
+
 def rest_in_front(store: Path, resting: int) -> None:
     """Give one host the best links, in as many lanes as a host can have."""
     with Frontier.open(store) as frontier:
@@ -316,6 +351,7 @@ def main() -> None:
         *by_size(chosen.sizes, chosen.lanes, chosen.calls),
         behind_done(largest, chosen.calls),
         behind_dry(largest, 20_000, chosen.calls),
+        behind_resting(largest, 20_000, chosen.calls),
         *(behind_resting_host(largest, resting, chosen.calls) for resting in chosen.resting),
     ]
     report(found, chosen.json)

@@ -5,7 +5,7 @@ Heads are looked at one by one, best first, and only as many as the choice needs
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect_left, insort
 from typing import TYPE_CHECKING, NamedTuple
 
 from pagesift_store.focus.harvest import is_dry, is_proven
@@ -86,42 +86,50 @@ class Head(NamedTuple):
 class Heads:
     """The heads in order, read from their source only as far as somebody looks.
 
+    What is left out once is left out for good, and not looked at again for every further choice.
+
     Args:
         source: heads in the order of `Head.place`.
-        is_open: whether a head may still be chosen. Those that may not are left out, for good.
+        is_open: whether a head may still be chosen.
+        is_spent: whether its cluster is known to have had its leases. None: that is not asked.
     """
 
-    def __init__(self, source: Iterable[Head], is_open: Callable[[Head], bool] = lambda head: True) -> None:
+    def __init__(
+        self,
+        source: Iterable[Head],
+        is_open: Callable[[Head], bool] = lambda head: True,
+        is_spent: Callable[[Head], bool] | None = None,
+    ) -> None:
         self._source = iter(source)
-        self._is_open = is_open
         self._following: Head | None = None
         self._has_read = False
-        self._seen: list[Head] = []
+        self._seen = _Seen(is_open)
+        self._unspent = self._seen
+        if is_spent is not None:
+            self._unspent = _Seen(lambda head: is_open(head) and not is_spent(head))
 
     def __iter__(self) -> Iterator[Head]:
-        at, seen = 0, self._seen
+        return self._iterated(self._seen)
+
+    def unspent(self) -> Iterator[Head]:
+        """Those whose clusters may have leases left."""
+        return self._iterated(self._unspent)
+
+    def _iterated(self, seen: _Seen) -> Iterator[Head]:
+        at = 0
         while True:
             following = self._next()
-            if at < len(seen) and (following is None or seen[at].place() < following.place()):
-                if not self._is_open(seen[at]):
-                    self._drop(at)
-                    continue
-            elif following is not None:
+            known = seen.at(at, following)
+            if known is None:
+                if following is None:
+                    return
                 self._has_read = False
-                if not self._is_open(following):
+                self.add(following)
+                known = seen.at(at, None)
+                if known is not following:
                     continue
-                seen.insert(at, following)
-            else:
-                return
-            yield seen[at]
+            yield known
             at += 1
-
-    def _drop(self, at: int) -> None:
-        """Forget this head and all right behind it that may not be chosen any more."""
-        end = at + 1
-        while end < len(self._seen) and not self._is_open(self._seen[end]):
-            end += 1
-        del self._seen[at:end]
 
     def _next(self) -> Head | None:
         """The first head of the source that was not seen here; read when it is asked for, and not again."""
@@ -131,8 +139,10 @@ class Heads:
         return self._following
 
     def add(self, head: Head) -> None:
-        """Take in a head that the source does not give."""
-        insort(self._seen, head, key=Head.place)
+        """Take in a head that the source does not give, or gives no more."""
+        self._seen.add(head)
+        if self._unspent is not self._seen:
+            self._unspent.add(head)
 
     def replace(self, head: Head, successor: Head | None) -> None:
         """Take out a head, if it was met here; what stood behind it in its lane, if anything, takes its own place.
@@ -141,10 +151,39 @@ class Heads:
         """
         if self._has_read and head == self._following:
             self._has_read = False
-        elif head in self._seen:
+        else:
             self._seen.remove(head)
+            self._unspent.remove(head)
         if successor is not None:
             self.add(successor)
+
+
+class _Seen:
+    """Heads that were read, in order; those that do not pass a test are dropped where they are met."""
+
+    def __init__(self, passes: Callable[[Head], bool]) -> None:
+        self._heads: list[Head] = []
+        self._passes = passes
+
+    def at(self, at: int, before: Head | None) -> Head | None:
+        """The head at this place of those that pass; None where there is none, or none that stands before another."""
+        heads = self._heads
+        if at < len(heads) and not self._passes(heads[at]):
+            end = at + 1
+            while end < len(heads) and not self._passes(heads[end]):
+                end += 1
+            del heads[at:end]
+        if at < len(heads) and (before is None or heads[at].place() < before.place()):
+            return heads[at]
+        return None
+
+    def add(self, head: Head) -> None:
+        insort(self._heads, head, key=Head.place)
+
+    def remove(self, head: Head) -> None:
+        at = bisect_left(self._heads, head.place(), key=Head.place)
+        if at < len(self._heads) and self._heads[at] == head:
+            del self._heads[at]
 
 
 class Tier(NamedTuple):

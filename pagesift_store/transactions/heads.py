@@ -111,7 +111,7 @@ class Walk:
         self._verdicts: dict[tuple[int, int], bool] = {}
         all_dry = reviewed or all(self._is_dry(*harvest) for harvest in read_dry(runner))
         self._marks = _MARKS[:2] if all_dry else _MARKS
-        self._heads = {marks: Heads(self._worthwhile(*marks), self._open) for marks in self._marks}
+        self._heads = {marks: self._heads_of(*marks) for marks in self._marks}
         self._is_last = False
         self._proven: Heads | None = None
         self._clusters: set[int] | None = None
@@ -120,17 +120,19 @@ class Walk:
         """Stop reading. An unfinished read would hold its snapshot of the store beyond the transaction."""
         for one in self._reading:
             one.close()
+        # What refers to one another would wait for the garbage collector, which takes longer than all else here.
+        self._reading.clear()
+        self._heads.clear()
+        self._proven = None
 
-    def _lanes(self, dry: bool, spent: bool, *, soon: bool = False) -> Lanes:
-        lanes = Lanes(
-            self._runner,
-            self._values,
-            dry=dry,
-            spent=spent,
-            soon=soon,
-            note=lambda row: None if soon else self._note(row),
-            is_open=lambda row: soon or self._is_host_open(row),
-        )
+    def _lanes(self, dry: bool, spent: bool) -> Lanes:
+        lanes = Lanes(self._runner, self._values, dry, spent, note=self._note, is_open=self._is_host_open)
+        self._reading.append(lanes)
+        return lanes
+
+    def _resting(self, dry: bool, spent: bool) -> Lanes:
+        """Lanes whose hosts rest and will be ready soon."""
+        lanes = Lanes(self._runner, self._values, dry, spent, soon=True)
         self._reading.append(lanes)
         return lanes
 
@@ -172,10 +174,13 @@ class Walk:
                     continue
             yield self._head(row)
 
-    def _tier(self, marks: Iterable[tuple[bool, bool]]) -> Tier:
-        every = [(spent, self._heads[dry, spent]) for dry, spent in marks]
-        unspent = [heads for spent, heads in every if not spent]
-        return Tier(_Merged([heads for _, heads in every]), _Merged(unspent))
+    def _heads_of(self, dry: bool, spent: bool) -> Heads:
+        lanes = self._worthwhile(dry, spent)
+        return Heads(lanes, self._open, None if spent else lambda head: head.cluster_id in self.spent)
+
+    def _tier(self, marks: Collection[tuple[bool, bool]]) -> Tier:
+        unspent = [self._heads[dry, spent].unspent for dry, spent in marks if not spent]
+        return Tier(_Merged([self._heads[one].__iter__ for one in marks]), _Merged(unspent))
 
     def _is_dry(self, pages: int, hits: int) -> bool:
         verdict = self._verdicts.get((pages, hits))
@@ -194,7 +199,7 @@ class Walk:
         self._kept.clear()
         for marks in _MARKS:
             if marks not in self._heads:
-                self._heads[marks] = Heads(self._worthwhile(*marks), self._open)
+                self._heads[marks] = self._heads_of(*marks)
         return self._tier(_MARKS)
 
     def _in_clusters(self, clusters: list[int]) -> Iterator[Head]:
@@ -209,7 +214,9 @@ class Walk:
         clusters = self._clusters
         if len(clusters) > MANY:
             # Among so many, the best is soon met on the way down.
-            return (head for head in _Merged(self._heads.values()) if head.cluster_id in clusters)
+            return (
+                head for head in merge(*self._heads.values(), key=Head.place) if head.cluster_id in clusters
+            )
         if self._proven is None:
             self._proven = Heads(self._in_clusters(sorted(clusters)) if clusters else (), self._open)
         return self._proven
@@ -254,7 +261,7 @@ class Walk:
         if due is not None and due.due_at <= self._now + SOON:
             return False
         coming: list[Iterable[Any]] = [self._read(sql.leased_heads())]
-        coming += [self._lanes(*marks, soon=True) for marks in self._marks]
+        coming += [self._resting(*marks) for marks in self._marks]
         return not any(not self._aside(_head(row, row.cluster_scheduled)) for rows in coming for row in rows)
 
     def _aside(self, head: Head) -> bool:
@@ -298,11 +305,11 @@ class Walk:
 class _Merged:
     """Heads of several kinds, best first, as often as somebody iterates."""
 
-    def __init__(self, sources: Collection[Heads]) -> None:
+    def __init__(self, sources: Collection[Callable[[], Iterator[Head]]]) -> None:
         self._sources = sources
 
     def __iter__(self) -> Iterator[Head]:
-        return merge(*self._sources, key=Head.place)
+        return merge(*(source() for source in self._sources), key=Head.place)
 
 
 def _head(row: Any, scheduled: int) -> Head:

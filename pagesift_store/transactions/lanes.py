@@ -57,9 +57,9 @@ class Lanes:
         self,
         runner: Runner,
         values: Mapping[str, Any],
-        *,
         dry: bool,
         spent: bool,
+        *,
         soon: bool = False,
         note: Callable[[Any], None] = lambda row: None,
         is_open: Callable[[Any], bool] = lambda row: True,
@@ -135,7 +135,7 @@ def _place(row: Any) -> Place:
 
 
 def _behind(place: Place) -> dict[str, Any]:
-    return dict(zip(("after_demoted", "after_rank", "after_id"), place, strict=True))
+    return {"after_demoted": place[0], "after_rank": place[1], "after_id": place[2]}
 
 
 def _follow(following: list[Next], lanes: Iterator[Any]) -> None:

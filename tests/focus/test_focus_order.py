@@ -178,6 +178,40 @@ def test_heads_are_read_in_order_whatever_is_replaced_meanwhile(
     assert list(lazy) == left
 
 
+@given(heads_drawn, st.data())
+def test_heads_are_left_out_once_they_may_not_be_chosen(heads: list[Head], data: st.DataObject) -> None:
+    """Whichever way they are looked at, and however far, before that."""
+    left = sorted(heads, key=Head.place)
+    shut, spent = set[int](), set[int]()
+    lazy = Heads(iter(left), lambda one: one.lane_id not in shut, lambda one: one.cluster_id in spent)
+    for _ in range(len(heads)):
+        first = [one for one in left if one.lane_id not in shut]
+        expected = {False: first, True: [one for one in first if one.cluster_id not in spent]}
+        unspent = data.draw(st.booleans())
+        looked = data.draw(st.integers(0, len(expected[unspent])))
+        found = lazy.unspent() if unspent else iter(lazy)
+        assert [one for one, _ in zip(found, range(looked), strict=False)] == expected[unspent][:looked]
+        data.draw(st.sampled_from([shut, spent])).add(data.draw(st.sampled_from(heads)).lane_id)
+    assert list(lazy) == [one for one in left if one.lane_id not in shut]
+    assert list(lazy.unspent()) == [one for one in left if one.lane_id not in shut | spent]
+
+
+def test_heads_that_were_left_out_are_not_looked_at_again() -> None:
+    asked, shut = list[int](), set[int]()
+
+    def is_open(one: Head) -> bool:
+        asked.append(one.lane_id)
+        return one.lane_id not in shut
+
+    lazy = Heads([head(1.0, number) for number in range(1, 101)], is_open)
+    assert len(list(lazy)) == 100
+    shut.update(range(1, 91))
+    assert len(list(lazy)) == 10
+    asked.clear()
+    assert next(iter(lazy)).lane_id == 91
+    assert asked == [91]
+
+
 def test_heads_are_read_no_further_than_somebody_looks() -> None:
     source = iter([head(3.0, 1), head(2.0, 2), head(1.0, 3)])
     heads = Heads(source)

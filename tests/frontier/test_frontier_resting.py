@@ -124,7 +124,7 @@ def test_lanes_come_in_order_however_many_are_passed(
     ):
         passing(patched, passed, of_hosts)
         for (dry, spent), soon in product(MARKS, (False, True)):
-            read = lanes.Lanes(Runner(connection), VALUES, dry=dry, spent=spent, soon=soon)
+            read = lanes.Lanes(Runner(connection), VALUES, dry, spent, soon=soon)
             assert [row.lane_id for row in read] == expected(store, dry=dry, spent=spent, soon=soon)
 
 

@@ -144,7 +144,7 @@ def walk_heads(dry: bool, spent: bool, soon: bool = False) -> Select[Any]:
         select(*_place(at))
         .where(_queues(dry, spent, at))
         .order_by(*_best_first(at))
-        .limit(1)
+        .limit(literal_column("1"))
         .offset(bindparam("passed"))
         .scalar_subquery()
     )
