@@ -1,8 +1,8 @@
 """Lanes in the order of their heads, without a look at every lane of hosts that may not be visited.
 
 A polite crawl has its best hosts at rest nearly all the time, each with up to a thousand lanes that stand before all
-that may be leased. Some of them are passed over, which is the cheapest where there are few; once that has cost about as
-much, the best lane of each host that may be visited is looked up, and the walk goes on from host to host.
+that may be leased. Some of them are passed over, which is the cheapest where there are few. Before it costs more, the
+best lane of each host that may be visited is looked up, and the walk goes on from host to host.
 """
 
 from __future__ import annotations
@@ -24,19 +24,15 @@ if TYPE_CHECKING:
     Place = tuple[int, float, int]
     Next = tuple[Place, int, Any, Iterator[Any]]
 
-PASSED = 64
-"""Lanes, whosever they are, before it is looked how many hosts there are."""
-
-GROWTH = 4
-"""How many times as many before the next look."""
+ONE_IN = 128
+"""Of the lanes that are passed over one in so many is seen, and stands for all. A power of two."""
 
 OF_HOSTS = 0.5
-"""Lanes for each host that it takes to go by hosts: to pass a lane costs 0.5 us, to look up a host up to 0.8."""
+"""Lanes passed for each host before it is gone by hosts: a lane costs 0.5 us, a host that is ready 0.7."""
 
 AT_ONCE = (1, 8, 64)
 """Lanes of one host that are read together: most hosts rest after their first, the others are read to some depth."""
 
-BEGINNING: Place = (-1, -math.inf, 0)
 FIRST_DEMOTED: Place = (1, -math.inf, 0)
 END: Place = (2, 0.0, 0)
 
@@ -78,34 +74,32 @@ class Lanes:
             self._stream.close()
 
     def __iter__(self) -> Iterator[Any]:
-        place, passed = BEGINNING, PASSED
-        while True:
-            further = None
-            for row in self._read(sql.walk_heads(*self._kind), place, passed=passed):
-                if not row.fits:
-                    further = row
-                    break
+        passed, enough = 0, None
+        for row in self._read(sql.walk_heads(*self._kind), but=ONE_IN - 1):
+            if row.fits:
                 yield row
-            if further is None:
-                return
-            place = _place(further)
-            enough = self._runner.first(sql.last_host()).id * OF_HOSTS
+                continue
+            if enough is None:
+                enough = self._runner.first(sql.last_host()).id * OF_HOSTS
+            passed += ONE_IN
             if passed >= enough:
                 break
-            passed = min(max(passed, 1) * GROWTH, math.ceil(enough))
+        else:
+            return
+        place = _place(row)
         yield from self._by_hosts(place)
         if not place[0] and not self._soon:
             yield from self._by_hosts(FIRST_DEMOTED)
 
-    def _read(self, statement: Select[Any], place: Place, **more: Any) -> Stream:
-        self.close()  # the driver would compile a statement anew that it still runs
-        self._stream = self._runner.stream(statement, **self._values, **_behind(place), **more)
+    def _read(self, statement: Select[Any], **more: Any) -> Stream:
+        self.close()
+        self._stream = self._runner.stream(statement, **self._values, **more)
         return self._stream
 
     def _by_hosts(self, place: Place) -> Iterator[Any]:
         """Lanes behind a place, demoted or not as it is. A host's next is read once somebody has looked at the last."""
         following: list[Next] = []
-        hosts = self._read(sql.best_of_hosts(*self._kind), place)
+        hosts = self._read(sql.best_of_hosts(*self._kind), **_behind(place))
         for host in chain(takewhile(lambda host: host.rank is not None, hosts), (None,)):
             until = END if host is None else (place[0], -host.rank, 0)
             while following and following[0][0] < until:

@@ -6,7 +6,6 @@ from functools import cache
 from typing import Any
 
 from sqlalchemy import (
-    FromClause,
     Select,
     Update,
     and_,
@@ -88,77 +87,61 @@ def _heads() -> Select[Any]:
     )
 
 
-def _best_first(of: FromClause = lane) -> tuple[Any, ...]:
-    return of.c.head_demoted, of.c.head_rank.desc(), of.c.head_id
-
-
-def _place(of: FromClause = lane) -> tuple[Any, ...]:
-    """What sorts heads, each part ascending; as `Head.place`."""
-    return of.c.head_demoted, -of.c.head_rank, of.c.head_id
-
-
-_AFTER: tuple[Any, ...] = (bindparam("after_demoted"), bindparam("after_rank"), bindparam("after_id"))
-"""A place in the order, its rank as the negative."""
-
-
-def _behind_rank() -> Any:
-    """Heads behind a place, of those that are demoted as it is."""
-    return tuple_(*_place()[1:]) > tuple_(*_AFTER[1:])
+_BEST_FIRST = (lane.c.head_demoted, lane.c.head_rank.desc(), lane.c.head_id)
 
 
 def _behind_place() -> Any:
-    """The same with the condition: a range of ix_lane_host for each host, in its order."""
-    return and_(lane.c.head_demoted == _AFTER[0], _behind_rank())
+    """Heads behind a place in the order, of those that are demoted as it is.
+
+    Parameters `after_demoted`, `after_rank` (its negative), `after_id`. A range of ix_lane_host for each host.
+    """
+    place: list[Any] = [bindparam("after_rank"), bindparam("after_id")]
+    return and_(
+        lane.c.head_demoted == bindparam("after_demoted"),
+        tuple_(-lane.c.head_rank, lane.c.head_id) > tuple_(*place),
+    )
 
 
-def _queues(dry: bool, spent: bool, of: FromClause = lane) -> Any:
-    """Lanes with these marks, as constants, that have something to lease.
+def _marked(dry: bool, spent: bool) -> Any:
+    """Lanes with these marks, as constants.
 
     Two walks go on side by side, and were they one statement, the driver would compile it anew for the second.
     """
-    has_head = and_(of.c.head_id.is_not(None), of.c.shut == literal_column("false"))
-    marks = {of.c.dry: dry, of.c.spent: spent}
-    return and_(*(column == literal_column(str(mark).lower()) for column, mark in marks.items()), has_head)
+    marks = {lane.c.dry: dry, lane.c.spent: spent}
+    return and_(*(column == literal_column(str(mark).lower()) for column, mark in marks.items()))
 
 
 def _host_fits(soon: bool) -> Any:
     return and_(_open_soon() if soon else _open_now(), _host_within_limits())
 
 
+_SCATTERED = (lane.c.id * literal_column("2654435761")).op(">>")(literal_column("16"))
+"""A number of each lane, whose last bits are spread evenly, in whatever steps the ids of a host's lanes follow."""
+
+
 @cache
 def walk_heads(dry: bool, spent: bool, soon: bool = False) -> Select[Any]:
-    """Heads behind a place, of lanes with these marks whose hosts may be visited now, best first.
+    """Heads of lanes with these marks whose hosts may be visited now, best first.
 
     With `soon`: whose hosts rest, but no longer than to a time; the demoted are left out.
 
-    Parameters `now` (`soon`), `max_in_flight`, `default_delay`, `most_of_host`, `most_of_part`, those of the place
-    (`after_…`), and `passed`. Walks ix_lane_order and sorts nothing, so the cost is that of the heads looked at:
-    neither the links behind a head nor finished links matter, nor lanes with other marks. Lanes that a limit shuts are
-    not in the index; those that leases alone have filled are passed over.
+    Parameters `now` (`soon`), `max_in_flight`, `default_delay`, `most_of_host`, `most_of_part`, `but`. Walks
+    ix_lane_order and sorts nothing, so the cost is that of the heads looked at: neither the links behind a head nor
+    finished links matter, nor lanes with other marks. Lanes that a limit shuts are not in the index; those that leases
+    alone have filled are passed over.
 
-    So are those of hosts that may not be visited, up to `passed` lanes of any host: of what lies further on they come
-    too, with `fits` false. Where that begins is sought when the first of them is met, and never if none is.
+    So are those of hosts that may not be visited, but one in so many, which comes with `fits` false, so that one sees
+    how it goes on. `but` is that number, a power of two, less one.
     """
-    at = lane.alias("at")
-    limit = (
-        select(*_place(at))
-        .where(_queues(dry, spent, at))
-        .order_by(*_best_first(at))
-        .limit(literal_column("1"))
-        .offset(bindparam("passed"))
-        .scalar_subquery()
-    )
     fits = _host_fits(soon)
-    further = tuple_(*_place()) > limit
+    one_in_many = _SCATTERED.op("&")(bindparam("but")) == literal_column("0")
     walk = (
         _heads()
         .add_columns(fits.label("fits"))
-        .where(_queues(dry, spent), or_(fits, further), _part_within_limits())
-        .order_by(*_best_first())
+        .where(_marked(dry, spent), HAS_HEAD, or_(fits, one_in_many), _part_within_limits())
+        .order_by(*_BEST_FIRST)
     )
-    if soon:
-        return walk.where(lane.c.head_demoted == literal_column("false"), _behind_rank())
-    return walk.where(tuple_(*_place()) > tuple_(*_AFTER))
+    return walk.where(lane.c.head_demoted == literal_column("false")) if soon else walk
 
 
 @cache
@@ -169,17 +152,17 @@ def last_host() -> Select[Any]:
 
 @cache
 def best_of_hosts(dry: bool, spent: bool, soon: bool = False) -> Select[Any]:
-    """The hosts of `walk_heads`, each with the rank of its first head behind the place, the highest first.
+    """The hosts of `walk_heads`, each with the rank of its first head behind a place, the highest first.
 
     Of the heads that are demoted as that of the place is; those of full subtrees count too. NULL where there is none.
-    Parameters `now` (`soon`), `max_in_flight`, `most_of_host`, and those of the place.
+    Parameters `now` (`soon`), `max_in_flight`, `most_of_host`, and those of the place (`after_…`).
 
     Walks the hosts, and seeks one lane of each that may be visited in ix_lane_host.
     """
     rank = (
         select(lane.c.head_rank)
-        .where(lane.c.host_id == host.c.id, _queues(dry, spent), _behind_place())
-        .order_by(*_best_first())
+        .where(lane.c.host_id == host.c.id, _marked(dry, spent), HAS_HEAD, _behind_place())
+        .order_by(*_BEST_FIRST)
         .limit(1)
         .correlate(host)
         .scalar_subquery()
@@ -190,20 +173,21 @@ def best_of_hosts(dry: bool, spent: bool, soon: bool = False) -> Select[Any]:
 
 @cache
 def heads_of_host(dry: bool, spent: bool, soon: bool = False) -> Select[Any]:
-    """As `walk_heads`, of one host, `most` heads at most, demoted as that of the place is.
+    """As `walk_heads`, of one host, behind a place, `most` heads at most, demoted as that of the place is.
 
-    Parameters `the_host` and `most` besides, no `passed`. Walks ix_lane_host.
+    Parameters `the_host`, `most` and those of the place (`after_…`) besides, no `but`. Walks ix_lane_host.
     """
     return (
         _heads()
         .where(
             lane.c.host_id == bindparam("the_host"),
-            _queues(dry, spent),
+            _marked(dry, spent),
+            HAS_HEAD,
             _behind_place(),
             _host_fits(soon),
             _part_within_limits(),
         )
-        .order_by(*_best_first())
+        .order_by(*_BEST_FIRST)
         .limit(bindparam("most"))
     )
 
@@ -250,7 +234,7 @@ def heads_of_clusters(size: int) -> Select[Any]:
             _open_now(),
             _within_limits(),
         )
-        .order_by(*_best_first())
+        .order_by(*_BEST_FIRST)
     )
 
 
