@@ -148,9 +148,10 @@ def steps_of(opened: Frontier, leases: int) -> int:
 
 @pytest.mark.parametrize("times", [1, 30])
 def test_what_a_lease_costs_does_not_grow_with_the_lanes_of_hosts_that_rest(
-    frontier: Callable[..., Frontier], tmp_path: Path, clock: Any, times: int
+    frontier: Callable[..., Frontier], tmp_path: Path, clock: Any, monkeypatch: pytest.MonkeyPatch, times: int
 ) -> None:
     """Nor with those of hosts that the same call has leased from."""
+    passing(monkeypatch, 8, lanes.OF_HOSTS)
     cost: dict[int, int] = {}
     for size in (10, 400):
         opened = frontier(path=tmp_path / f"{size}.db", scope="any", default_delay=10.0)
