@@ -31,7 +31,7 @@ ARROWS = {
     "reports": set(),
     "errors": set(),
     "migrations": {"storage"},
-    "migrations.versions": set(),
+    "migrations.versions": {"migrations"},
 }
 """Layer → what it may import of the rest of the package."""
 

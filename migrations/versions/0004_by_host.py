@@ -1,4 +1,7 @@
-"""Find the best lane of each host, so that a lease need not pass all lanes of those that rest.
+"""Find the best lane of each host; leave the numbers of links to the crawl's row.
+
+A lease need not pass all lanes of hosts that rest. And a link is always written with its number, which the crawl's row
+counts: to have SQLite keep the highest a second time wrote one row more for each.
 
 Revision ID: 0004
 Revises: 0003
@@ -6,6 +9,8 @@ Revises: 0003
 
 import sqlalchemy as sa
 from alembic import op
+
+from pagesift_store.migrations.editing import edit
 
 revision = "0004"
 down_revision = "0003"
@@ -21,3 +26,11 @@ def upgrade() -> None:
         sqlite_where=condition,
         postgresql_where=condition,
     )
+    for table, constraint in (("link", "CONSTRAINT ck_link_lease"), ("page", "CONSTRAINT fk_page_link_id")):
+        edit(
+            table,
+            {
+                "NOT NULL PRIMARY KEY AUTOINCREMENT": "NOT NULL",
+                constraint: f"CONSTRAINT pk_{table} PRIMARY KEY (id), \n\t{constraint}",
+            },
+        )

@@ -329,7 +329,6 @@ link = Table(
     CheckConstraint("(state = 'leased') = (lease_expires IS NOT NULL)", name="lease"),
     CheckConstraint("state <> 'waiting' OR due_at IS NOT NULL", name="due"),
     UniqueConstraint("key_hash", "n"),
-    sqlite_autoincrement=True,
 )
 
 
@@ -399,7 +398,6 @@ page = Table(
     Column("title", Text, nullable=False, server_default=""),
     Column("language", Text, nullable=True),
     Column("evidence", Text, nullable=True, comment="JSON: what its relevance was computed from"),
-    sqlite_autoincrement=True,
 )
 Index("ix_page_link", page.c.link_id, page.c.id)
 Index(
