@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from array import array
@@ -44,6 +45,9 @@ _TRAPS = frozenset({
 class Inspector:
     """Read-only answers, each from one moment of the store; listings of all rows are read piece by piece.
 
+    Every question looks at the schema first: it raises `SchemaTooOld` or `SchemaTooNew` while an older backup, or a
+    store of another release, has taken the place of the one that was opened.
+
     Attributes:
         database: the store's connections.
     """
@@ -62,9 +66,8 @@ class Inspector:
         path = path_of(store)
         identify(path)
         inspector = cls(Database(path, read_only=True), clock=clock)
-        with inspector.database.reading() as connection:
-            schema.require_head(connection, path)
-        return inspector
+        with inspector._reading():
+            return inspector
 
     def __enter__(self) -> Self:
         return self
@@ -76,10 +79,17 @@ class Inspector:
         """Close the file."""
         self.database.close()
 
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        """One moment of the store, whose schema may be another one since it was opened."""
+        with self.database.reading() as connection:
+            schema.require_unchanged(connection, self.database.path)
+            yield connection
+
     def status(self) -> Status:
         """See `Frontier.status`."""
         now = float(self._clock())
-        with self.database.reading() as connection:
+        with self._reading() as connection:
             memory = recall(connection)
             crawl = memory.crawl
             judged = ending.judge(connection, memory, now)
@@ -107,7 +117,7 @@ class Inspector:
 
     def last_stop(self) -> Stop | None:
         """Why the crawl ended last, as it was kept; None when it never has."""
-        with self.database.reading() as connection:
+        with self._reading() as connection:
             row = connection.execute(crawl_sql.read_crawl()).one()
         if row.stop_reason is None:
             return None
@@ -116,7 +126,7 @@ class Inspector:
     def explain(self, url: str) -> Explanation:
         """See `Frontier.explain`."""
         now = float(self._clock())
-        with self.database.reading() as connection:
+        with self._reading() as connection:
             memory = recall(connection)
             found = explaining.explain(connection, memory, url, now)
         if found is None:
@@ -125,7 +135,7 @@ class Inspector:
 
     def robots(self, host: str) -> Robots:
         """See `Frontier.robots`."""
-        with self.database.reading() as connection:
+        with self._reading() as connection:
             return robots.robots(connection, host, float(self._clock()))
 
     def dump(self) -> Iterator[Mapping[str, Any]]:
@@ -141,7 +151,7 @@ class Inspector:
         after: tuple[Any, ...] | None = None
         while True:
             statement = sql.page_of(table, columns, key, after, _PAGE)
-            with self.database.reading() as connection:
+            with self._reading() as connection:
                 rows = [dict(row) for row in connection.execute(statement).mappings()]
             yield from rows
             if len(rows) < _PAGE:
@@ -150,12 +160,12 @@ class Inspector:
 
     def settings(self) -> Settings:
         """The settings that the store works with."""
-        with self.database.reading() as connection:
+        with self._reading() as connection:
             return Settings.from_json(connection.execute(crawl_sql.read_crawl()).one().settings)
 
     def totals(self) -> dict[str, Any]:
         """What was counted since the store was made: links, leases, revisits, rescores, rescored, words."""
-        with self.database.reading() as connection:
+        with self._reading() as connection:
             row = connection.execute(crawl_sql.read_crawl()).one()
         names = ("created_at", "links", "leases", "revisits", "rescores", "rescored", "words")
         return {name: getattr(row, name) for name in names}
@@ -178,12 +188,12 @@ class Inspector:
         if listing not in _LISTINGS:
             raise InvalidValue(f"listing={listing!r} must be one of {', '.join(sorted(_LISTINGS))}")
         rows, key, order = _LISTINGS[listing]
-        with self.database.reading() as connection:
+        with self._reading() as connection:
             ids = connection.execute(order().execution_options(yield_per=_PAGE)).scalars()
             keys = array("q", ids)
         for start in range(0, len(keys), _PAGE):
             batch = keys[start : start + _PAGE].tolist()
-            with self.database.reading() as connection:
+            with self._reading() as connection:
                 statement = sql.of_keys(rows(None), key, batch)
                 found = {row.pop(sql.KEY): row for row in _rows(connection, statement)}
                 memory = recall(connection) if listing == "parts" else None
@@ -194,23 +204,23 @@ class Inspector:
         """The best queued links, best first: id, score, url, host, subtree, depth, demoted, ready_at."""
         if most is None:
             return list(self.each("queue"))
-        with self.database.reading() as connection:
+        with self._reading() as connection:
             return _rows(connection, sql.best_queued(), most=most)
 
     def parts(self, most: int | None = 50) -> list[dict[str, Any]]:
         """Parts by pages fetched: kind, key, pages, hits, lower and upper bound, verdict, scheduled."""
-        with self.database.reading() as connection:
+        with self._reading() as connection:
             memory = recall(connection)
             return [row | _harvest(row, memory) for row in _rows(connection, sql.parts(most))]
 
     def terms(self) -> list[dict[str, Any]]:
         """The query's terms: bit, word, stem, df, occurrences, passages, evidence_pages, weight."""
-        with self.database.reading() as connection:
+        with self._reading() as connection:
             return _rows(connection, select(tables.term).order_by(tables.term.c.bit))
 
     def model(self) -> list[dict[str, Any]]:
         """The link model: feature, mean, standard deviation, weight in use."""
-        with self.database.reading() as connection:
+        with self._reading() as connection:
             rows = _rows(connection, crawl_sql.read_posterior())
         return [
             {
@@ -224,32 +234,32 @@ class Inspector:
 
     def hosts(self, most: int | None = 50) -> list[dict[str, Any]]:
         """Hosts by pages fetched, with their politeness."""
-        with self.database.reading() as connection:
+        with self._reading() as connection:
             return _rows(connection, sql.hosts(most))
 
     def blocks(self, most: int | None = None) -> list[dict[str, Any]]:
         """Patterns of URLs that an operator blocked."""
-        with self.database.reading() as connection:
+        with self._reading() as connection:
             return _rows(connection, sql.blocks(most))
 
     def leases(self, most: int | None = None) -> list[dict[str, Any]]:
         """What is leased, first to expire first: id, url, attempt, owner, pid, expires."""
-        with self.database.reading() as connection:
+        with self._reading() as connection:
             return _rows(connection, sql.leased(most))
 
     def pages(self, most: int | None = 20) -> list[dict[str, Any]]:
         """The latest fetches, latest first."""
-        with self.database.reading() as connection:
+        with self._reading() as connection:
             return _rows(connection, sql.latest_pages(most))
 
     def refusals(self) -> list[dict[str, Any]]:
         """Refused URLs: reason, count, an example."""
-        with self.database.reading() as connection:
+        with self._reading() as connection:
             return _rows(connection, crawl_sql.read_refusals())
 
     def templates(self, most: int | None = 50) -> list[dict[str, Any]]:
         """Templates by repeated pages: text, fetched, repeated, demoted."""
-        with self.database.reading() as connection:
+        with self._reading() as connection:
             return _rows(connection, sql.templates(most))
 
     def traps(self) -> list[dict[str, Any]]:
@@ -259,7 +269,7 @@ class Inspector:
         last. `rewritten`: keys that a learned rule changed. `entity`: links with an `&amp;` that nobody decoded, with
         an example. The worst of a kind come first.
         """
-        with self.database.reading() as connection:
+        with self._reading() as connection:
             refused = [row for row in _rows(connection, crawl_sql.read_refusals()) if row["reason"] in _TRAPS]
             demoted = _demoted(connection)
             rewritten = _rows(connection, sql.rules_in_force())

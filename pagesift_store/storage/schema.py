@@ -76,11 +76,13 @@ def require_head(connection: Connection, path: Path) -> None:
     Raises:
         SchemaTooOld, SchemaTooNew: nothing was touched.
         NotAStore: it has no revision at all.
+        StoreEmpty: nothing is in it, so that it took the place of the store that was opened.
     """
     found = current(connection)
     if found == HEAD:
         return
     if found is None:
+        identify(path)
         raise _unknown(path)
     if found in revisions():
         raise SchemaTooOld(
@@ -93,7 +95,7 @@ def require_unchanged(connection: Connection, path: Path) -> None:
     """As `require_head`, for an open store that others have written to: theirs may be another release, or a backup.
 
     Raises:
-        SchemaTooOld, SchemaTooNew, NotAStore: nothing was touched.
+        SchemaTooOld, SchemaTooNew, NotAStore, StoreEmpty: nothing was touched.
     """
     try:
         row = Runner(connection).first(_revision())

@@ -34,10 +34,13 @@ from pagesift_store import (
     Frontier,
     Inspector,
     LinkState,
+    NotAStore,
     Page,
     SchemaTooNew,
     SchemaTooOld,
     StoreDamaged,
+    StoreEmpty,
+    StoreMissing,
     upkeep,
 )
 from pagesift_store.storage import schema, tables
@@ -190,6 +193,59 @@ def test_an_open_store_whose_schema_others_change_is_refused_until_it_fits_again
             other.commit()
         with pytest.raises(SchemaTooNew, match="schema 9999, newer than"):
             opened.lease(1)
+
+
+QUESTIONS: dict[str, Callable[[Frontier | Inspector], object]] = {
+    "status": lambda opened: opened.status(),
+    "explain": lambda opened: opened.explain("https://a.example/before"),
+    "robots": lambda opened: opened.robots("a.example"),
+    "dump": lambda opened: list(opened.dump()),
+}
+LISTINGS: dict[str, Callable[[Inspector], object]] = {
+    name: getattr(Inspector, name)
+    for name in (
+        "last_stop", "settings", "totals", "queue", "parts", "terms", "model", "hosts", "blocks", "leases", "pages",
+        "refusals", "templates", "traps",
+    )
+} | {"each": lambda opened: list(opened.each("queue"))}  # fmt: skip
+
+
+@pytest.mark.parametrize("question", [*QUESTIONS, *LISTINGS])
+def test_an_open_store_whose_schema_others_change_answers_no_question_until_it_fits_again(
+    store: Path, tmp_path: Path, clock: Callable[[], float], question: str
+) -> None:
+    """What the oldest schema lacks would end a question in an error of the database, or in half an answer."""
+    load(STORES[0], store)
+    upkeep.backup(store, tmp_path / "backup.db")
+    schema.migrate(store)
+    with Inspector.open(store, clock=clock) as inspector, Frontier.open(store, clock=clock) as frontier:
+        frontier.add(["https://a.example/before"])
+        upkeep.restore(tmp_path / "backup.db", store, force=True)
+        ask = (QUESTIONS | LISTINGS)[question]
+        for opened in (inspector, frontier) if question in QUESTIONS else (inspector,):
+            with pytest.raises(SchemaTooOld, match=rf"run `pagesift-store migrate {store}`"):
+                ask(opened)
+        schema.migrate(store)
+        frontier.add(["https://a.example/before"])
+        for opened in (inspector, frontier) if question in QUESTIONS else (inspector,):
+            ask(opened)
+
+
+def test_an_open_store_that_another_file_took_the_place_of_answers_no_question(
+    store: Path, frontier: Callable[..., Frontier]
+) -> None:
+    frontier().close()
+    with Inspector.open(store) as opened:
+        store.unlink()
+        with pytest.raises(StoreMissing, match="any more; restore a backup"):
+            opened.status()
+        store.touch()
+        with pytest.raises(StoreEmpty, match="is empty; remove it"):
+            opened.status()
+        with closing(sqlite3.connect(store)) as other:
+            other.execute("CREATE TABLE crawl (id INTEGER)")
+        with pytest.raises(NotAStore, match="database of another program"):
+            opened.status()
 
 
 def test_c07_an_upgrade_killed_at_every_statement_leaves_the_older_store(older: Path, tmp_path: Path) -> None:
