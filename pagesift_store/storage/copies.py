@@ -10,13 +10,15 @@ import glob
 import os
 import shutil
 import sqlite3
+import time
 import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from pagesift_store.errors import NotAStore, StoreDamaged, StoreExists, StoreFull, StoreUnreachable
 from pagesift_store.storage import schema
-from pagesift_store.storage.engine import BUSY_TIMEOUT, CACHE_KIB, address, identify, reading_mode
+from pagesift_store.storage.engine import CACHE_KIB, address, identify, reading_mode
 from pagesift_store.storage.translation import translated
+from pagesift_store.storage.turns import BUSY_TIMEOUT, in_turn, patience_with, wait_by_steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,6 +30,9 @@ SEAL_AT = 60
 _CHUNK = 1 << 20
 _STEP = 2_000
 """Free pages given back at a time: no writer waits for long."""
+
+_COPIED_AT_ONCE = 10_000
+"""Pages copied at a time, 40 MB: an interrupt is heard in between."""
 
 
 class Content(NamedTuple):
@@ -48,9 +53,32 @@ def copy(source: Path, target: Path) -> None:
         _opened(source, reading_mode(source)) as from_store,
         _made(target) as to,
     ):
-        # All at once: a copy in steps begins anew whenever another process has written. Readers block nobody.
-        from_store.backup(to)
+        _copy_pages(from_store, to)
     _write_seal(target, 0)
+
+
+def _copy_pages(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
+    """Copy one moment of a store, in steps.
+
+    Raises:
+        sqlite3.OperationalError: the target is busy, and as it was.
+    """
+    # Without a moment that is held, a copy would begin anew whenever another process has written between two steps.
+    # Readers block nobody.
+    source.execute("BEGIN")
+    source.execute("SELECT 1 FROM sqlite_master").fetchone()
+    try:
+        source.backup(target, pages=_COPIED_AT_ONCE, progress=lambda *state: _heed(*state))
+    finally:
+        source.execute("ROLLBACK")
+
+
+def _heed(status: int, _left: int, _all: int) -> None:
+    """Leave a copy that cannot begin: the driver would try again for ever. Here interrupts are heard, too."""
+    if status & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        error = sqlite3.OperationalError("database is locked")
+        error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+        raise error
 
 
 def seal(path: Path) -> None:
@@ -190,9 +218,9 @@ def _link(draft: Path, path: Path) -> None:
 def _overwrite(draft: Path, path: Path) -> bool:
     """Replace all pages of a store in one transaction; False when its file is no database that SQLite could open."""
     try:
-        with translated(path), _opened(draft, "mode=rw") as source, _opened(path, "mode=rw") as target:
-            source.backup(target)
-            target.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        with translated(path), _opened(draft, "mode=rw") as source, _in_turns(path) as target:
+            in_turn(lambda: _copy_pages(source, target), lambda: patience_with(path))
+            _fold(target)
     except (StoreDamaged, NotAStore):
         return False
     return True
@@ -231,18 +259,32 @@ def shrink(path: Path, *, full: bool) -> None:
         StoreFull: there is not enough free disk; nothing was done.
         StoreBusy: another process writes.
     """
-    with translated(path), _opened(path, "mode=rw") as connection:
+    with translated(path), _in_turns(path) as connection:
+
+        def run(statement: str) -> None:
+            in_turn(lambda: connection.execute(statement).fetchall(), lambda: patience_with(path))
+
         size = path.stat().st_size
         if full:
             require_room(path.parent, 2 * size)
-            connection.execute("VACUUM")
+            run("VACUUM")
         else:
             (page_size,) = connection.execute("PRAGMA page_size").fetchone()
             require_room(path.parent, 4 * _STEP * page_size)
             while _free_pages(connection):
-                connection.execute(f"PRAGMA incremental_vacuum({_STEP})").fetchall()
-                connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                run(f"PRAGMA incremental_vacuum({_STEP})")
+                run("PRAGMA wal_checkpoint(PASSIVE)")
+        _fold(connection)
+
+
+def _fold(connection: sqlite3.Connection) -> None:
+    """Have the log folded into the file, which has its new size then, unless somebody reads an older moment for long.
+
+    Writers wait meanwhile, so this waits for no longer than they do with the smallest store.
+    """
+    end = time.monotonic() + BUSY_TIMEOUT
+    while connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] and time.monotonic() < end:
+        pass
 
 
 def _free_pages(connection: sqlite3.Connection) -> int:
@@ -270,6 +312,14 @@ def _opened(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
     with contextlib.closing(
         sqlite3.connect(address(path, mode), uri=True, timeout=BUSY_TIMEOUT, isolation_level=None)
     ) as connection:
+        yield connection
+
+
+@contextlib.contextmanager
+def _in_turns(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection for what is done `in_turn`."""
+    with _opened(path, "mode=rw") as connection:
+        wait_by_steps(connection, patience_with(path))
         yield connection
 
 

@@ -30,7 +30,7 @@ from pagesift_store.errors import (
 )
 from pagesift_store.storage.filesystem import require_shared_memory
 from pagesift_store.storage.translation import translated
-from pagesift_store.storage.turns import AT_ONCE, begin_writing
+from pagesift_store.storage.turns import BUSY_TIMEOUT, begin_writing, patience_with, wait_by_steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,12 +39,6 @@ if TYPE_CHECKING:
 
 APPLICATION_ID = 0x50534654
 """In the header of every store ("PSFT"): tells ours from other programs' databases."""
-
-BUSY_TIMEOUT = 30.0
-"""Seconds to wait for another process's write lock before `StoreBusy`, and `PER_BYTE` more."""
-
-PER_BYTE = 60.0 / 1e9
-"""A rescore holds the lock for as long as the store is large: 40 seconds with ten million links, 2.5 GB."""
 
 WAL_PAGES = 16_000
 """Checkpoint after so many pages of log (64 MiB): at SQLite's 1,000 each page is written again and again."""
@@ -146,7 +140,7 @@ class Database:
     Args:
         path: the file; it must be there.
         durability: `full` or `normal`.
-        timeout: seconds to wait for another's write lock. None: `BUSY_TIMEOUT` and more for a large store.
+        timeout: seconds to wait for another's write lock. None: as `patience_with` says.
         read_only: for questions alone: nothing is ever written, in a folder without write permission either.
         upgrading: for a revision that may rebuild tables.
 
@@ -228,7 +222,7 @@ class Database:
         writer = self._engine.connect().execution_options(pagesift_writes=True)
         try:
             writer.begin()
-            _wait_at_most(_driver(writer), min(self._patience(), AT_ONCE))
+            wait_by_steps(_driver(writer), self._patience())
             self._writers += 1
             self._file = _identity(self.path)
         except BaseException:
@@ -237,12 +231,7 @@ class Database:
         return writer
 
     def _patience(self) -> float:
-        if self._timeout is not None:
-            return self._timeout
-        try:
-            return BUSY_TIMEOUT + PER_BYTE * self.path.stat().st_size
-        except OSError:  # it is gone, and whoever writes is about to be told so
-            return BUSY_TIMEOUT
+        return patience_with(self.path) if self._timeout is None else self._timeout
 
     def require_outermost(self) -> None:
         """Refuse what would end the transaction that this thread is in; other threads wait until it is over.
@@ -378,10 +367,6 @@ def reading_mode(path: Path) -> str:
 
 _INHERITED: list[Any] = []
 """Handles that a fork left us: kept referenced, for being collected would close them."""
-
-
-def _wait_at_most(driver: sqlite3.Connection, seconds: float) -> None:
-    driver.execute(f"PRAGMA busy_timeout={seconds * 1000:.0f}")
 
 
 def _keep(context: ExceptionContext) -> None:

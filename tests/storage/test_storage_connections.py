@@ -17,7 +17,7 @@ from sqlalchemy.engine.default import DefaultDialect
 from store_invariants import violations
 
 from pagesift_store import FoundLink, Frontier, LinkState, NestedCall, StoreBusy
-from pagesift_store.storage import engine
+from pagesift_store.storage import engine, turns
 from pagesift_store.storage.engine import APPLICATION_ID, Database
 
 if TYPE_CHECKING:
@@ -112,13 +112,13 @@ def test_who_writes_waits_longer_for_a_large_store(
 ) -> None:
     """A rescore of ten million links takes longer than any patience for a small one."""
     opened = frontier()
-    monkeypatch.setattr(engine, "BUSY_TIMEOUT", 0.0)
+    monkeypatch.setattr(turns, "BUSY_TIMEOUT", 0.0)
     with closing(sqlite3.connect(store, isolation_level=None, check_same_thread=False)) as other:
         other.execute("BEGIN IMMEDIATE")
-        monkeypatch.setattr(engine, "PER_BYTE", 0.0)
+        monkeypatch.setattr(turns, "PER_BYTE", 0.0)
         with pytest.raises(StoreBusy):
             opened.add(["https://a.example/1"])
-        monkeypatch.setattr(engine, "PER_BYTE", 1.0)
+        monkeypatch.setattr(turns, "PER_BYTE", 1.0)
         release = threading.Timer(0.05, other.execute, ["ROLLBACK"])
         release.start()
         assert opened.add(["https://a.example/1"])[0].link_id == 1
@@ -151,7 +151,7 @@ def test_an_interrupt_while_the_connection_is_made_leaves_the_next_call_to_make_
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(engine, "_wait_at_most", interrupted)
+        patched.setattr(engine, "wait_by_steps", interrupted)
         with pytest.raises(KeyboardInterrupt):
             opened.add(["https://a.example/1"])
     assert opened.add(["https://a.example/1"])[0].link_id == 1
