@@ -76,9 +76,8 @@ def multiply(store: Path, copies: int, *, step: int, families: int) -> None:
 
 def refresh_heads(store: Path) -> None:
     """Find the heads of all lanes that have, or had, one, as the store itself does after a rescore."""
-    database = Database(store)
-    with contextlib.closing(database), database.writing() as connection:
-        connection.execute(lanes_sql.refresh_all_heads())
+    with contextlib.closing(Database(store)) as database:
+        database.write(lambda connection: connection.execute(lanes_sql.refresh_all_heads()))
 
 
 def require_sound(store: Path) -> None:

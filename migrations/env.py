@@ -3,7 +3,10 @@
 `alembic -x store=PATH revision --autogenerate -m "..."` compares a store with the tables.
 """
 
+from contextlib import closing
+
 from alembic import context
+from sqlalchemy import Connection
 
 from pagesift_store.storage import schema, tables
 from pagesift_store.storage.engine import Database, path_of
@@ -11,8 +14,10 @@ from pagesift_store.storage.engine import Database, path_of
 store = context.get_x_argument(as_dictionary=True).get("store")
 if store is None:
     raise SystemExit("name a store: alembic -x store=PATH …")
-database = Database(path_of(store))
-with database.writing() as connection:
+
+
+def run(connection: Connection) -> None:
+    """Do what the command says."""
     context.configure(
         connection=connection,
         target_metadata=tables.metadata,
@@ -21,4 +26,7 @@ with database.writing() as connection:
         transactional_ddl=False,
     )
     context.run_migrations()
-database.close()
+
+
+with closing(Database(path_of(store))) as database:
+    database.write(run)

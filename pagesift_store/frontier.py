@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import TracebackType
 
+    from sqlalchemy import Connection
+
     from pagesift_store.errors import LeaseLost
     from pagesift_store.records import (
         Added,
@@ -97,6 +99,8 @@ class Frontier:
         self._lock = threading.RLock()
         self._memory: Memory | None = None
         self._owner: _Owner | None = None
+        self._owner_before: _Owner | None = None
+        self._is_settled = True
         self._waiter = Waiter(clock)
 
     @classmethod
@@ -166,9 +170,8 @@ class Frontier:
             )
         self._database.set_durability(stored.durability)
         if orphaned:
-            with self._writing() as work:
-                # Seen again under the lock: another process may have freed them, and their ids been given anew.
-                ownership.free(work, ownership.orphaned(work.connection))
+            # Seen again under the lock: another process may have freed them, and their ids been given anew.
+            self._write(lambda work: ownership.free(work, ownership.orphaned(work.connection)))
 
     def __enter__(self) -> Self:
         return self
@@ -186,15 +189,20 @@ class Frontier:
         """
         with self._lock:
             self._database.require_outermost()
-            owner = self._owner
+            self._settle()
             try:
-                if owner is not None and owner.pid == os.getpid() and self._worker is None:
-                    with contextlib.suppress(FileNotFoundError), self._writing() as work:
-                        if owner.store_id == work.crawl.store_id:
-                            ownership.free(work, [owner.id])
+                if self._owner is not None and self._owner.pid == os.getpid() and self._worker is None:
+                    with contextlib.suppress(FileNotFoundError):
+                        self._write(self._give_back)
+                self._owner = None
             finally:
-                self._owner = self._memory = None
+                self._memory = None
                 self._database.close()
+
+    def _give_back(self, work: Work) -> None:
+        owner, self._owner = self._owner, None  # its row may be given to another from now on
+        if owner is not None and owner.store_id == work.crawl.store_id:
+            ownership.free(work, [owner.id])
 
     def stop(self) -> None:
         """Make a waiting `lease` of this object return, from another thread or a signal handler."""
@@ -233,8 +241,9 @@ class Frontier:
         """
         # A source may be slow, or make calls of its own: it is read before others have to wait for us.
         items = urls if isinstance(urls, str | bytes) else list(urls)
-        with self._writing() as work:
-            return adding.add(work, items, base=base, depth=depth, score=score, revisit=revisit)
+        return self._write(
+            lambda work: adding.add(work, items, base=base, depth=depth, score=score, revisit=revisit)
+        )
 
     def lease(self, n: int = 1, *, ttl: float = 300.0, wait: bool | float = False) -> list[Lease]:
         """Claim the n best links that may be fetched now.
@@ -256,8 +265,7 @@ class Frontier:
         ttl = leasing.check_ttl(ttl)
 
         def attempt() -> list[Lease]:
-            with self._writing() as work:
-                return leasing.lease(work, n, ttl, self._own(work))
+            return self._write(lambda work: leasing.lease(work, n, ttl, self._own(work)))
 
         leases = attempt()
         if leases or wait is False:
@@ -277,8 +285,7 @@ class Frontier:
         """
         check(page)
         report = self._report(page)
-        with self._writing() as work:
-            return observing.observe(work, lease, report)
+        return self._write(lambda work: observing.observe(work, lease, report))
 
     def observe_many(self, fetched: Iterable[tuple[Lease, Page]]) -> list[Observation | LeaseLost]:
         """Record what several fetches brought, in one transaction: all of it or nothing is stored.
@@ -300,8 +307,9 @@ class Frontier:
         for _, page in pages:
             check(page)
         reports = [(lease, self._report(page)) for lease, page in pages]
-        with self._writing() as work:
-            return [observing.observe_or_lost(work, lease, report) for lease, report in reports]
+        return self._write(
+            lambda work: [observing.observe_or_lost(work, lease, report) for lease, report in reports]
+        )
 
     def fail(
         self,
@@ -327,8 +335,8 @@ class Frontier:
             LeaseLost, WrongStore: as for `observe`.
             InvalidValue: an unknown kind, or a retry_in that is not a number of seconds, 0 or more.
         """
-        with self._writing() as work:
-            return failing.fail(
+        return self._write(
+            lambda work: failing.fail(
                 work,
                 lease,
                 failing.check_kind(kind),
@@ -337,6 +345,7 @@ class Frontier:
                 retry_in=retry_in,
                 permanent=permanent,
             )
+        )
 
     def release(self, lease: Lease) -> None:
         """Give a lease back unharmed: the link returns to its place.
@@ -345,8 +354,7 @@ class Frontier:
             LeaseLost: the link was leased again.
             WrongStore: the lease is of another store.
         """
-        with self._writing() as work:
-            leasing.release(work, lease)
+        self._write(lambda work: leasing.release(work, lease))
 
     def renew(self, lease: Lease, ttl: float = 300.0) -> Lease:
         """Extend a lease to `ttl` seconds from now.
@@ -356,8 +364,7 @@ class Frontier:
             WrongStore: the lease is of another store.
         """
         ttl = leasing.check_ttl(ttl)
-        with self._writing() as work:
-            return replace(lease, expires=leasing.renew(work, lease, ttl))
+        return self._write(lambda work: replace(lease, expires=leasing.renew(work, lease, ttl)))
 
     def recover(self, worker: str | None = None) -> int:
         """Give back leases now, expired or not.
@@ -368,10 +375,12 @@ class Frontier:
         Returns:
             Links that are back in the queue.
         """
-        with self._writing() as work:
-            if worker is None:
-                return ownership.free(work, ownership.orphaned(work.connection))
-            return ownership.free(work, ownership.named(work, worker))
+
+        def free(work: Work) -> int:
+            gone = ownership.orphaned(work.connection) if worker is None else ownership.named(work, worker)
+            return ownership.free(work, gone)
+
+        return self._write(free)
 
     def rescore(self) -> int:
         """Make the current weights the ones in use and rescore every unfinished link by one UPDATE.
@@ -379,8 +388,7 @@ class Frontier:
         Returns:
             Rows whose score changed.
         """
-        with self._writing() as work:
-            return scoring.rescore(work, every=True)
+        return self._write(lambda work: scoring.rescore(work, every=True))
 
     # -- what an operator does -----------------------------------------------------------------------------------
 
@@ -393,8 +401,7 @@ class Frontier:
         Raises:
             InvalidSettings: an unknown or fixed setting, or a value out of range.
         """
-        with self._writing() as work:
-            settings = operating.configure(work, changes)
+        settings = self._write(lambda work: operating.configure(work, changes))
         self._database.set_durability(settings.durability)
         return settings
 
@@ -439,8 +446,8 @@ class Frontier:
         Raises:
             InvalidValue: a value out of range.
         """
-        with self._writing() as work:
-            return operating.set_host(
+        return self._write(
+            lambda work: operating.set_host(
                 work,
                 host,
                 delay=delay,
@@ -449,6 +456,7 @@ class Frontier:
                 group=group,
                 reset=reset,
             )
+        )
 
     def set_robots(self, host: str, status: int | None, crawl_delay: float | None = None) -> int:
         """Record the outcome of a host's robots.txt.
@@ -465,8 +473,7 @@ class Frontier:
         Raises:
             InvalidValue: a crawl delay that is negative or not finite, or a status that is none.
         """
-        with self._writing() as work:
-            return robots.set_robots(work, host, status, crawl_delay)
+        return self._write(lambda work: robots.set_robots(work, host, status, crawl_delay))
 
     def block(
         self, host: str | None = None, *, pattern: str | None = None, until: float | None = None
@@ -485,13 +492,12 @@ class Frontier:
         Raises:
             InvalidValue: not exactly one of host and pattern, a pattern that is none, or one with an end.
         """
-        with self._writing() as work:
-            if (host is None) == (pattern is None) or (pattern is not None and until is not None):
-                raise InvalidValue("give a host, with or without until, or a pattern to block")
-            if pattern is not None:
-                return requeueing.block(work, pattern)
-            end = operating.FOREVER if until is None else until
-            return operating.set_host(work, str(host), blocked_until=end)
+        if (host is None) == (pattern is None) or (pattern is not None and until is not None):
+            raise InvalidValue("give a host, with or without until, or a pattern to block")
+        if pattern is not None:
+            return self._write(lambda work: requeueing.block(work, pattern))
+        end = operating.FOREVER if until is None else until
+        return self._write(lambda work: operating.set_host(work, str(host), blocked_until=end))
 
     def unblock(self, host: str | None = None, *, pattern: str | None = None) -> int:
         """Take a block back; what a pattern skipped is queued again, unless another pattern holds it.
@@ -502,12 +508,11 @@ class Frontier:
         Raises:
             InvalidValue: not exactly one of host and pattern, or a pattern that is not blocked.
         """
-        with self._writing() as work:
-            if (host is None) == (pattern is None):
-                raise InvalidValue("give a host or a pattern to unblock")
-            if pattern is not None:
-                return requeueing.unblock(work, pattern)
-            return operating.set_host(work, str(host), reset=["blocked_until"])
+        if (host is None) == (pattern is None):
+            raise InvalidValue("give a host or a pattern to unblock")
+        if pattern is not None:
+            return self._write(lambda work: requeueing.unblock(work, pattern))
+        return self._write(lambda work: operating.set_host(work, str(host), reset=["blocked_until"]))
 
     def requeue(
         self,
@@ -532,8 +537,9 @@ class Frontier:
         Raises:
             InvalidValue: another state, or a pattern that is none.
         """
-        with self._writing() as work:
-            return requeueing.requeue(work, reason=reason, host=host, pattern=pattern, state=state)
+        return self._write(
+            lambda work: requeueing.requeue(work, reason=reason, host=host, pattern=pattern, state=state)
+        )
 
     def forget(self, host: str | None = None, *, pattern: str | None = None, dry_run: bool = False) -> int:
         """Delete links with their pages, and the parts of a site that are known by them alone.
@@ -568,8 +574,7 @@ class Frontier:
         Raises:
             InvalidValue: a negative interval, or a pattern that is none.
         """
-        with self._writing() as work:
-            return watching.set_revisit(work, every, host=host, pattern=pattern)
+        return self._write(lambda work: watching.set_revisit(work, every, host=host, pattern=pattern))
 
     def resume(self) -> int:
         """Go on after a stop rule ended the crawl: its counters start anew.
@@ -577,8 +582,7 @@ class Frontier:
         Returns:
             Rows changed: 1, or 0 when no counter had begun.
         """
-        with self._writing() as work:
-            return operating.resume(work)
+        return self._write(lambda work: operating.resume(work))
 
     # -- what anyone may ask -------------------------------------------------------------------------------------
 
@@ -611,34 +615,47 @@ class Frontier:
 
     # -- one transaction -----------------------------------------------------------------------------------------
 
-    @contextlib.contextmanager
-    def _writing(self) -> Iterator[Work]:
-        """One write transaction; the only place where one begins."""
+    def _write(self, act: Callable[[Work], Result]) -> Result:
+        """Do something in one write transaction; the only place where one begins."""
         with self._lock:
             self._database.require_outermost()  # before the outer call loses what it remembers
-            owner = self._owner
+            self._settle()
+            self._owner_before, self._is_settled = self._owner, False
             try:
-                with self._database.writing() as connection:
-                    # Told once the lock is ours: seen from before, a host that another writer has used meanwhile
-                    # would seem to rest.
-                    now = _moment(self._clock)
-                    version = self._database.data_version(connection)
-                    if self._memory is None or self._memory.version != version:
-                        schema.require_unchanged(connection, self._database.path)
-                        self._memory = recall(connection, version, self._memory)
-                    work = Work(connection, self._memory, now)
-                    timing.follow(work)
-                    yield work
-                    work.save()
-            except BaseException as error:
-                # What is remembered may be what was just rolled back, and so may the row of an owner that is new.
-                # One whose store is lost has nothing to give back, and the call has said so: `close` need not again.
-                self._memory = None
-                if isinstance(error, StoreError) and not isinstance(error, StoreBusy | StoreFull):
-                    self._owner = None
-                elif not self._database.has_committed:
-                    self._owner = owner
+                result = self._database.write(lambda connection: self._done(connection, act))
+            except StoreError as error:
+                # A store that is lost has nothing to give back, and the call says so: `close` need not again.
+                if not isinstance(error, StoreBusy | StoreFull):
+                    self._owner = self._owner_before = None
                 raise
+            self._is_settled = True
+            return result
+
+    def _done(self, connection: Connection, act: Callable[[Work], Result]) -> Result:
+        """What an act comes to, inside of a write transaction."""
+        # Told once the lock is ours: seen from before, a host that another writer has used meanwhile would seem to
+        # rest.
+        now = _moment(self._clock)
+        version = self._database.data_version(connection)
+        if self._memory is None or self._memory.version != version:
+            schema.require_unchanged(connection, self._database.path)
+            self._memory = recall(connection, version, self._memory)
+        work = Work(connection, self._memory, now)
+        timing.follow(work)
+        result = act(work)
+        work.save()
+        return result
+
+    def _settle(self) -> None:
+        """After a call that raised, whatever came between: forget what may have been rolled back.
+
+        That is what is remembered of the store, and the row of an owner that was new, or about to go.
+        """
+        if not self._is_settled:
+            self._memory = None
+            if not self._database.has_committed:
+                self._owner = self._owner_before
+            self._is_settled = True
 
     def _report(self, page: Page) -> Report:
         """A page, read before others have to wait for us."""
@@ -648,13 +665,14 @@ class Frontier:
     def _tried(self, act: Callable[[Work], Result], *, keep: bool) -> Result:
         """What an act comes to; unless it is to be kept, nothing of it is."""
         found: list[Result] = []
-        try:
-            with self._writing() as work:
-                found.append(act(work))
-                if not keep:
-                    raise _Undone
-        except _Undone:
-            pass
+
+        def tried(work: Work) -> None:
+            found.append(act(work))
+            if not keep:
+                raise _Undone
+
+        with contextlib.suppress(_Undone):
+            self._write(tried)
         return found[0]
 
     def _own(self, work: Work) -> int:

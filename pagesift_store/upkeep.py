@@ -64,9 +64,8 @@ def check(
     """
     path = path_of(store)
     identify(path)
-    database = Database(path, read_only=not repair)
-    begin = database.writing if repair else database.reading
-    with contextlib.closing(database), begin() as connection:
+
+    def hold(connection: Connection) -> Checked:
         schema.require_head(connection, path)
         work = Work(connection, checking.believed(connection, path), clock())
         try:
@@ -76,7 +75,13 @@ def check(
         if repair:
             work.save()
             _note(connection, "check", work.now, sound=checked.sound, findings=len(checked.findings))
-    return checked
+        return checked
+
+    with contextlib.closing(Database(path, read_only=not repair)) as database:
+        if repair:
+            return database.write(hold)
+        with database.reading() as connection:
+            return hold(connection)
 
 
 def backup(
@@ -293,10 +298,13 @@ def _note(connection: Connection, kind: str, at: float, **detail: Any) -> None:
 
 def _remember(path: Path, kind: str, at: float, **detail: Any) -> None:
     """Note what was done. It is done: that a busy store, or one that may not be written, takes no note is no error."""
+
+    def note(connection: Connection) -> None:
+        if schema.current(connection) == schema.HEAD:
+            _note(connection, kind, at, **detail)
+
     with (
         contextlib.suppress(StoreBusy, StoreReadOnly),
         contextlib.closing(Database(path, timeout=1.0)) as database,
-        database.writing() as connection,
     ):
-        if schema.current(connection) == schema.HEAD:
-            _note(connection, kind, at, **detail)
+        database.write(note)

@@ -65,8 +65,8 @@ def frontier(store: Path, tables_only: Path, clock: Clock) -> Iterator[Callable[
             defaults = {"default_delay": 0.0, "max_in_flight": 100, "durability": "normal"}
             fill = creation.filler(query, Settings(**(defaults | settings)), clock())
             shutil.copyfile(tables_only, path)
-            with closing(Database(path)) as database, database.writing() as connection:
-                fill(connection)
+            with closing(Database(path)) as database:
+                database.write(fill)
         opened.append(Frontier.open(path, worker=worker, clock=clock))
         return opened[-1]
 

@@ -11,7 +11,7 @@ import os
 import sqlite3
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event
@@ -33,7 +33,7 @@ from pagesift_store.storage.translation import translated
 from pagesift_store.storage.turns import BUSY_TIMEOUT, begin_writing, patience_with, wait_by_steps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from sqlalchemy import ExceptionContext
 
@@ -45,6 +45,8 @@ WAL_PAGES = 16_000
 
 CACHE_KIB = 65_536
 """Page cache of the writing connection."""
+
+Result = TypeVar("Result")
 
 
 def path_of(store: str | os.PathLike[str]) -> Path:
@@ -170,12 +172,14 @@ class Database:
         self._writer: Connection | None = None
         self._writers = 0
         self._within: sqlite3.Connection | None = None
+        self._is_sound = True
         self._engine = self._new_engine()
         self._pid = os.getpid()
 
-    @contextlib.contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """A write transaction: committed at the end of the block, rolled back whole by any exception.
+    def write(self, act: Callable[[Connection], Result]) -> Result:
+        """Do something in a write transaction: committed when it is done, rolled back whole by any exception.
+
+        A function: a block of `with` that is ours may be entered, and an interrupt come before it has begun.
 
         Raises:
             NestedCall: this thread is in one already, which goes on.
@@ -184,30 +188,23 @@ class Database:
         with self._lock:
             self.require_outermost()
             with translated(self.path):
-                if self._writer is None or self._writer.invalidated:  # as SQLAlchemy does when interrupted
-                    self._writer = self._new_writer()
-                driver = _driver(self._writer)
-                if driver.in_transaction:
-                    driver.execute("ROLLBACK")  # an interrupt came between an error and the statement below
-                self._within, self.has_committed = driver, False
-                interrupted = True
+                writer = self._sound_writer()
+                driver = _driver(writer)
+                self._within, self.has_committed, self._is_sound = driver, False, False
                 try:
-                    begin_writing(driver, self._patience)
-                    self._require_same_file()
-                    yield self._writer
-                    self._commit(driver)
-                    interrupted = False
+                    # The driver rolls back what is open at the end of its block: no interrupt can come between.
+                    with driver:
+                        begin_writing(driver, self._patience)
+                        self._require_same_file()
+                        result = act(writer)
+                        self._commit(driver)
+                    self._is_sound = True
                 except Exception:
-                    interrupted = False
+                    self._is_sound = True
                     raise
                 finally:
                     self._within = None
-                    if _is_writing(driver):
-                        self.has_committed = False
-                        driver.execute("ROLLBACK")
-                    if interrupted:
-                        # A statement that is left open would let nothing be committed from now on.
-                        self._drop_writer()
+                return result
 
     def _commit(self, driver: sqlite3.Connection) -> None:
         self.has_committed = True  # not behind the statement: that is where an interrupt during it is raised
@@ -216,6 +213,18 @@ class Database:
         except sqlite3.Error:
             self.has_committed = False
             raise
+
+    def _sound_writer(self) -> Connection:
+        """The connection that writes; a new one after an interrupt.
+
+        A statement that an interrupt left open would let nothing be committed from now on.
+        """
+        writer = self._writer
+        if writer is not None and (not self._is_sound or writer.invalidated or _is_writing(_driver(writer))):
+            self._drop_writer()
+        if self._writer is None:
+            self._writer = self._new_writer()
+        return self._writer
 
     def _new_writer(self) -> Connection:
         """A connection that is ready to write; an interrupt on the way leaves the next call to make another one."""

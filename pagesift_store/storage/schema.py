@@ -212,13 +212,10 @@ def create(path: Path, fill: Callable[[Connection], None]) -> bool:
     draft = draft_of(path)
     try:
         _prepare(draft)
-        with (
-            contextlib.closing(Database(draft, upgrading=True)) as database,
-            database.writing() as connection,
-        ):
-            upgrade(connection, HEAD)
-        with contextlib.closing(Database(draft)) as database, database.writing() as connection:
-            fill(connection)
+        with contextlib.closing(Database(draft, upgrading=True)) as database:
+            database.write(lambda connection: upgrade(connection, HEAD))
+        with contextlib.closing(Database(draft)) as database:
+            database.write(fill)
         require_no_log(path)
         os.link(draft, path)
     except FileExistsError:
@@ -320,18 +317,18 @@ def migrate(store: str | os.PathLike[str]) -> list[str]:
     path = path_of(store)
     identify(path)
     known = revisions()
-    database = Database(path, upgrading=True)
-    try:
-        with database.writing() as connection:
-            found = current(connection)
-            if found == HEAD:
-                return []
-            if found is None or found not in known:
-                require_head(connection, path)
-            _keep_copy(path, path.with_name(f"{path.name}.{found}"))
-            return upgrade(connection, HEAD)
-    finally:
-        database.close()
+
+    def bring_up(connection: Connection) -> list[str]:
+        found = current(connection)
+        if found == HEAD:
+            return []
+        if found is None or found not in known:
+            require_head(connection, path)
+        _keep_copy(path, path.with_name(f"{path.name}.{found}"))
+        return upgrade(connection, HEAD)
+
+    with contextlib.closing(Database(path, upgrading=True)) as database:
+        return database.write(bring_up)
 
 
 def _keep_copy(path: Path, copy: Path) -> None:

@@ -205,5 +205,4 @@ def test_a_question_sees_what_is_not_dry_any_more(
 
 def test_a_part_that_is_missing_is_left_to_the_check(frontier: Callable[..., Frontier]) -> None:
     """As in a damaged store, or an import whose lanes refer to nothing, which is refused once its leases are back."""
-    with frontier()._writing() as work:
-        assert aside.schedule(work, 999, -1) is False
+    assert frontier()._write(lambda work: aside.schedule(work, 999, -1)) is False

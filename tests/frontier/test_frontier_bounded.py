@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from pagesift_store.transactions.work import Work
+
 NEW = Verdict.NEW
 DRAWN = settings(
     max_examples=40,
@@ -133,9 +135,8 @@ def test_the_same_links_are_forgotten_as_by_a_sort_of_the_whole_queue(
                     plain.move([lease.link_id for lease in leases], "queued")
                     leases.clear()
             assert stored(store) == plain.links
-            with opened._writing() as work:
-                worst = [row.id for row in work.rows(sql.worst_queued(False), most=100)]
-            assert worst == plain.worst()
+            worst = opened._write(lambda work: work.rows(sql.worst_queued(False), most=100))
+            assert [row.id for row in worst] == plain.worst()
         assert violations(store) == []
 
 
@@ -148,7 +149,8 @@ def test_the_worst_are_found_in_their_order_and_what_was_fetched_before_stays(
     with frontier(path=store, max_queue=100, scope="any") as opened:
         opened.add(found(*(score for score, _ in rows)), depth=1)
         fetched = [i for i, (_, visited) in enumerate(rows, 1) if visited]
-        with opened._writing() as work:
+
+        def look(work: Work) -> None:
             for i in fetched:
                 work.connection.exec_driver_sql("UPDATE link SET visits = 1 WHERE id = ?", (i,))
             for revisits in (False, True):
@@ -156,6 +158,8 @@ def test_the_worst_are_found_in_their_order_and_what_was_fetched_before_stays(
                 ids.sort(key=lambda i: (rows[i - 1][0], -i))
                 got = [row.id for row in work.rows(sql.worst_queued(revisits), most=most)]
                 assert got == ids[:most]
+
+        opened._write(look)
 
 
 # -- the index behind it -----------------------------------------------------------------------------------------------
@@ -209,8 +213,7 @@ def test_a_kill_leaves_setting_and_index_as_they_were_or_as_they_should_be(
 @contextmanager
 def steps(opened: Frontier) -> Iterator[list[int]]:
     """Counts the steps of SQLite's machine on the connection that writes."""
-    with opened._writing() as work:
-        driver: Any = work.connection.connection.dbapi_connection
+    driver = opened._write(lambda work: work._driver)
     taken = [0]
 
     def step() -> None:

@@ -136,8 +136,7 @@ def steps_of(opened: Frontier, leases: int) -> int:
         counted[0] += 1
         return 0
 
-    with opened._database.writing() as connection:
-        driver: Any = connection.connection.dbapi_connection
+    driver: Any = opened._database.write(lambda connection: connection.connection.dbapi_connection)
     driver.set_progress_handler(count, 10)
     try:
         assert len(opened.lease(leases)) == leases

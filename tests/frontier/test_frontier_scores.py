@@ -133,8 +133,8 @@ def test_a_move_of_weights_reaches_all_that_it_changes(
             f"UPDATE link SET {columns} WHERE id = :id",
             [row | {"id": i, "score": old} for i, (row, old) in enumerate(zip(rows, scores, strict=True), 1)],
         )
-    with Database(store).writing() as connection:
-        changed = connection.execute(rescore(score, coverage_by_bits, after, before=before)).rowcount
+    statement = rescore(score, coverage_by_bits, after, before=before)
+    changed = Database(store).write(lambda connection: connection.execute(statement).rowcount)
     stored = [row["score"] for row in opened.dump() if row["table"] == "link"]
     assert stored == [expected_score(row, list(after.features), list(after.terms)) for row in rows]
     assert changed == sum(new != old for new, old in zip(stored, scores, strict=True))
@@ -206,8 +206,7 @@ def test_the_explained_terms_make_the_score(frontier: Callable[..., Frontier]) -
 
 def changes(opened: Frontier, act: Callable[[], Any]) -> list[str]:
     """The statements of one call that write to the link table."""
-    with opened._writing() as work:
-        driver = work.connection.connection.dbapi_connection
+    driver = opened._write(lambda work: work._driver)
     heard: list[str] = []
     driver.set_trace_callback(heard.append)
     act()

@@ -96,8 +96,8 @@ def test_a_step_that_fails_on_the_way_from_empty_leaves_nothing(
     next_revision(f"{MADE}; raise RuntimeError('half way')")
     store.touch()
     database = Database(store, upgrading=True)
-    with pytest.raises(RuntimeError, match="half way"), database.writing() as connection:
-        schema.upgrade(connection, "9999")
+    with pytest.raises(RuntimeError, match="half way"):
+        database.write(lambda connection: schema.upgrade(connection, "9999"))
     database.close()
     assert names(store) == set()
 

@@ -69,8 +69,7 @@ def test_a_bounded_queue_has_one_index_more_and_no_other_difference(
 ) -> None:
     unbounded = ddl(migrated, "table", "index")
     with closing(Database(store)) as database:
-        with database.writing() as connection:
-            schema.follow_bound(connection, bounded=True)
+        database.write(lambda connection: schema.follow_bound(connection, bounded=True))
         with database.reading() as connection:
             bounded = ddl(connection, "table", "index")
             context = MigrationContext.configure(connection, opts={"version_table": schema.VERSION_TABLE})

@@ -110,8 +110,8 @@ def test_a_store_of_a_revision_has_the_tables_of_that_revision(older: Path, tmp_
 
     made = tmp_path / "made.db"
     made.touch()
-    with closing(Database(made, upgrading=True)) as database, database.writing() as connection:
-        schema.upgrade(connection, revision(older))
+    with closing(Database(made, upgrading=True)) as database:
+        database.write(lambda connection: schema.upgrade(connection, revision(older)))
     assert ddl(older) == ddl(made)
 
 

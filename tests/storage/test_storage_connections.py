@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pagesift_store import Page
+    from pagesift_store.transactions.work import Work
 
 
 @contextmanager
@@ -69,16 +70,16 @@ def test_durability_is_how_often_the_disk_is_waited_for(
     frontier: Callable[..., Frontier], durability: str, synchronous: int
 ) -> None:
     opened = frontier(durability=durability)
-    with opened._writing() as work:
-        assert work.connection.exec_driver_sql("PRAGMA synchronous").scalar_one() == synchronous
+    driver = opened._write(lambda work: work._driver)
+    assert driver.execute("PRAGMA synchronous").fetchone() == (synchronous,)
 
 
 def test_durability_can_be_changed(frontier: Callable[..., Frontier]) -> None:
     opened = frontier(durability="full")
     opened.configure(durability="normal")
     for again in (opened, frontier()):
-        with again._writing() as work:
-            assert work.connection.exec_driver_sql("PRAGMA synchronous").scalar_one() == 1
+        driver = again._write(lambda work: work._driver)
+        assert driver.execute("PRAGMA synchronous").fetchone() == (1,)
 
 
 def test_a_change_of_durability_does_not_hide_what_others_wrote(frontier: Callable[..., Frontier]) -> None:
@@ -180,14 +181,13 @@ def test_a_statement_that_an_interrupt_left_open_holds_nothing_up(
     opened.add([FoundLink(f"https://{host}.example/", score=1.0) for host in "abc"], depth=1)
     left: list[sqlite3.Cursor] = []
 
-    def interrupt() -> None:
-        with opened._writing() as work:
-            left.append(work._driver.cursor())
-            left[0].execute("UPDATE host SET pages = pages + 1 RETURNING id")
-            raise KeyboardInterrupt
+    def interrupt(work: Work) -> None:
+        left.append(work._driver.cursor())
+        left[0].execute("UPDATE host SET pages = pages + 1 RETURNING id")
+        raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        interrupt()
+        opened._write(interrupt)
     assert opened.add(["https://a.example/2"])[0].link_id is not None
     assert len(opened.lease(1)) == 1
     opened.close()
@@ -261,11 +261,14 @@ def test_a_transaction_inside_another_is_refused_and_the_outer_one_goes_on(
 ) -> None:
     frontier()
     with closing(Database(store)) as database:
-        with database.writing() as connection:
+
+        def change(connection: Connection) -> None:
             connection.exec_driver_sql("UPDATE crawl SET links = 7")
-            with pytest.raises(NestedCall, match="which goes on; nothing was done"), database.writing():
-                pass
+            with pytest.raises(NestedCall, match="which goes on; nothing was done"):
+                database.write(lambda _: None)
             assert connection.exec_driver_sql("SELECT links FROM crawl").scalar_one() == 7
+
+        database.write(change)
         with database.reading() as connection:
             assert connection.exec_driver_sql("SELECT links FROM crawl").scalar_one() == 7
 
@@ -309,12 +312,11 @@ def test_a_transaction_that_an_interrupt_left_open_is_taken_back(
 ) -> None:
     frontier().close()
     with closing(Database(store)) as database:
-        with database.writing() as connection:
-            driver: Any = connection.connection.dbapi_connection
+        driver: Any = database.write(lambda connection: connection.connection.dbapi_connection)
         driver.execute("BEGIN IMMEDIATE")
         driver.execute("UPDATE crawl SET links = 9")
-        with database.writing() as connection:
-            assert connection.exec_driver_sql("SELECT links FROM crawl").scalar_one() == 0
+        read = "SELECT links FROM crawl"
+        assert database.write(lambda connection: connection.exec_driver_sql(read).scalar_one()) == 0
 
 
 def test_two_processes_take_turns_without_an_error(frontier: Callable[..., Frontier], store: Path) -> None:

@@ -57,13 +57,12 @@ def fill_up(opened: Frontier) -> int:
 
 def test_c06_a_full_disk_takes_nothing_back(frontier: Callable[..., Frontier], store: Path) -> None:
     opened = frontier()
-    with opened._writing() as work:
-        work.connection.exec_driver_sql("PRAGMA max_page_count=300")
+    driver = opened._write(lambda work: work._driver)
+    driver.execute("PRAGMA max_page_count=300")
     calls = fill_up(opened)
     assert opened.status().counts[LinkState.QUEUED] == 50 * calls > 0
     assert len(opened.lease(1)) == 1
-    with opened._writing() as work:
-        work.connection.exec_driver_sql("PRAGMA max_page_count=1000000")
+    driver.execute("PRAGMA max_page_count=1000000")
     assert opened.add(["https://a.example/more"])[0].link_id == 50 * calls + 1
     assert violations(store) == []
 
@@ -423,9 +422,8 @@ def test_c38_a_slow_reader_does_not_keep_the_log_from_being_used_again(
 def test_c38_the_log_is_cut_back_after_a_large_transaction(
     frontier: Callable[..., Frontier], store: Path
 ) -> None:
-    with frontier()._writing() as work:
-        limit = work.connection.exec_driver_sql("PRAGMA journal_size_limit").scalar_one()
-    assert limit == 16_000 * 4_096
+    driver = frontier()._write(lambda work: work._driver)
+    assert driver.execute("PRAGMA journal_size_limit").fetchone() == (16_000 * 4_096,)
 
 
 def test_a_store_is_recognised_while_its_log_is_copied_into_it(

@@ -201,12 +201,13 @@ def older(store: Path) -> None:
     """Make a store one of the first schema: the tables of that one, with what theirs is of each row."""
     newer = store.rename(store.with_name(f"{store.name}.newer"))
     schema._prepare(store)
-    with closing(Database(store, upgrading=True)) as database, database.writing() as connection:
-        schema.upgrade(connection, "0001")
-        names = set(inspect(connection).get_table_names()) - {schema.VERSION_TABLE}
-        columns = {
-            name: [str(row["name"]) for row in inspect(connection).get_columns(name)] for name in names
-        }
+    with closing(Database(store, upgrading=True)) as database:
+        database.write(lambda connection: schema.upgrade(connection, "0001"))
+        with database.reading() as connection:
+            names = set(inspect(connection).get_table_names()) - {schema.VERSION_TABLE}
+            columns = {
+                name: [str(row["name"]) for row in inspect(connection).get_columns(name)] for name in names
+            }
     with closing(sqlite3.connect(store)) as plain:
         plain.execute("ATTACH ? AS newer", (str(newer),))
         for name, own in columns.items():
@@ -218,14 +219,14 @@ def older(store: Path) -> None:
 
 def damage(store: Path) -> None:
     """Make some counters wrong."""
-    with closing(Database(store)) as database, database.writing() as connection:
+    with closing(sqlite3.connect(store)) as connection, connection:
         for change in (
             "host SET in_flight = 3",
             "part SET pages = pages + 1",
             "lane SET head_id = NULL",
             "crawl SET done = 0",
         ):
-            connection.exec_driver_sql(f"UPDATE {change}")
+            connection.execute(f"UPDATE {change}")
 
 
 def _frontier(act: Callable[[Frontier], object]) -> Callable[[Path], None]:
