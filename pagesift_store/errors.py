@@ -10,7 +10,7 @@ PagesiftError
 ├── LeaseLost                        the link was leased again since; nothing was changed
 ├── WrongStore                       a lease of another store
 ├── UnknownUrl                       a URL that the store has never seen
-├── NestedCall (RuntimeError)        a call inside another one of the same object that is not finished
+├── NestedCall (RuntimeError)        a call inside another one of the same store that is not finished
 └── StoreError                       the file (or server) behind the store
     ├── StoreMissing                 there is nothing there, and nothing says to create it
     ├── StoreUnreachable             a directory, a missing folder, no permission
@@ -150,7 +150,7 @@ class UnknownUrl(PagesiftError):
 
 
 class NestedCall(PagesiftError, RuntimeError):
-    """A call inside another one of the same frontier, in the same thread: by the clock that it looks at, say.
+    """A call inside another one of the same store, in the same thread: by the clock that it looks at, say.
 
     It has done nothing, and the outer call goes on. Questions (`status`, `explain`, …) may be asked there.
     """

@@ -22,6 +22,7 @@ from pagesift_store.inspector import Inspector
 from pagesift_store.settings import Settings
 from pagesift_store.storage import schema
 from pagesift_store.storage.engine import Database, identify, path_of
+from pagesift_store.storage.turns import require_no_own
 from pagesift_store.transactions import (
     adding,
     creation,
@@ -86,7 +87,7 @@ class Frontier:
     accepted until the link has been leased again, and from then on refused with `LeaseLost`.
 
     A call is finished before the next one begins: in the middle of one, where the clock is looked at, the same thread
-    may ask (`status`, `explain`), but a call that writes is refused with `NestedCall`.
+    may ask (`status`, `explain`), but a call that writes is refused with `NestedCall`, on any frontier of the store.
 
     Leases taken by this object belong to its process and come back when the process ends, unless `worker` names
     an owner that outlives processes. Made by `open`, not by hand; leave the `with` block, or call `close`.
@@ -190,8 +191,11 @@ class Frontier:
         with self._lock:
             self._database.require_outermost()
             self._settle()
+            has_leases = self._owner is not None and self._owner.pid == os.getpid() and self._worker is None
+            if has_leases:
+                require_no_own(self._database.path)
             try:
-                if self._owner is not None and self._owner.pid == os.getpid() and self._worker is None:
+                if has_leases:
                     with contextlib.suppress(FileNotFoundError):
                         self._write(self._give_back)
                 self._owner = None
@@ -617,6 +621,7 @@ class Frontier:
 
     def _write(self, act: Callable[[Work], Result]) -> Result:
         """Do something in one write transaction; the only place where one begins."""
+        require_no_own(self._database.path)  # before the lock: another thread may have it, and wait for ours
         with self._lock:
             self._database.require_outermost()  # before the outer call loses what it remembers
             self._settle()

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pagesift_store.errors import (
     InvalidValue,
+    NestedCall,
     PagesiftError,
     StoreBusy,
     StoreDamaged,
@@ -297,14 +298,17 @@ def _note(connection: Connection, kind: str, at: float, **detail: Any) -> None:
 
 
 def _remember(path: Path, kind: str, at: float, **detail: Any) -> None:
-    """Note what was done. It is done: that a busy store, or one that may not be written, takes no note is no error."""
+    """Note what was done. It is done: that a busy store takes no note, or one that may not be written, is no error.
+
+    Nor is it that it was done in the middle of a call, which a backup may be.
+    """
 
     def note(connection: Connection) -> None:
         if schema.current(connection) == schema.HEAD:
             _note(connection, kind, at, **detail)
 
     with (
-        contextlib.suppress(StoreBusy, StoreReadOnly),
+        contextlib.suppress(StoreBusy, StoreReadOnly, NestedCall),
         contextlib.closing(Database(path, timeout=1.0)) as database,
     ):
         database.write(note)

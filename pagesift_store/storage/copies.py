@@ -18,7 +18,7 @@ from pagesift_store.errors import NotAStore, StoreDamaged, StoreExists, StoreFul
 from pagesift_store.storage import schema
 from pagesift_store.storage.engine import CACHE_KIB, address, identify, reading_mode
 from pagesift_store.storage.translation import translated
-from pagesift_store.storage.turns import BUSY_TIMEOUT, in_turn, patience_with, wait_by_steps
+from pagesift_store.storage.turns import BUSY_TIMEOUT, in_turn, patience_with, require_no_own, wait_by_steps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -318,6 +318,7 @@ def _opened(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
 @contextlib.contextmanager
 def _in_turns(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection for what is done `in_turn`."""
+    require_no_own(path)
     with _opened(path, "mode=rw") as connection:
         wait_by_steps(connection, patience_with(path))
         yield connection

@@ -19,7 +19,6 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from pagesift_store.errors import (
-    NestedCall,
     NotAStore,
     StoreDamaged,
     StoreEmpty,
@@ -30,7 +29,17 @@ from pagesift_store.errors import (
 )
 from pagesift_store.storage.filesystem import require_shared_memory
 from pagesift_store.storage.translation import translated
-from pagesift_store.storage.turns import BUSY_TIMEOUT, begin_writing, patience_with, wait_by_steps
+from pagesift_store.storage.turns import (
+    BUSY_TIMEOUT,
+    Turn,
+    begin_writing,
+    identity,
+    is_writing,
+    nested,
+    patience_with,
+    require_no_own,
+    wait_by_steps,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -171,7 +180,7 @@ class Database:
         self._lock = threading.RLock()
         self._writer: Connection | None = None
         self._writers = 0
-        self._within: sqlite3.Connection | None = None
+        self._turn: Turn | None = None
         self._is_sound = True
         self._engine = self._new_engine()
         self._pid = os.getpid()
@@ -185,13 +194,18 @@ class Database:
             NestedCall: this thread is in one already, which goes on.
             StoreBusy, StoreFull, StoreReadOnly, StoreReplaced, StoreDamaged: nothing was written.
         """
+        require_no_own(self.path)  # before the lock: another thread may have it, and wait for ours
         with self._lock:
             self.require_outermost()
             with translated(self.path):
                 writer = self._sound_writer()
                 driver = _driver(writer)
-                self._within, self.has_committed, self._is_sound = driver, False, False
+                if self._turn is not None:
+                    self._turn.leave()  # an interrupt may have come before
+                turn = self._turn = Turn(self._file, driver)
+                self.has_committed = self._is_sound = False
                 try:
+                    turn.enter()
                     # The driver rolls back what is open at the end of its block: no interrupt can come between.
                     with driver:
                         begin_writing(driver, self._patience)
@@ -203,7 +217,7 @@ class Database:
                     self._is_sound = True
                     raise
                 finally:
-                    self._within = None
+                    turn.leave()
                 return result
 
     def _commit(self, driver: sqlite3.Connection) -> None:
@@ -220,7 +234,7 @@ class Database:
         A statement that an interrupt left open would let nothing be committed from now on.
         """
         writer = self._writer
-        if writer is not None and (not self._is_sound or writer.invalidated or _is_writing(_driver(writer))):
+        if writer is not None and (not self._is_sound or writer.invalidated or is_writing(_driver(writer))):
             self._drop_writer()
         if self._writer is None:
             self._writer = self._new_writer()
@@ -233,7 +247,7 @@ class Database:
             writer.begin()
             wait_by_steps(_driver(writer), self._patience())
             self._writers += 1
-            self._file = _identity(self.path)
+            self._file = identity(self.path)
         except BaseException:
             writer.close()
             raise
@@ -250,11 +264,8 @@ class Database:
         """
         with self._lock:
             self._notice_fork()
-            if self._within is not None and _is_writing(self._within):
-                raise NestedCall(
-                    f"{self.path} is in the middle of another call of this thread, which goes on; nothing was done. "
-                    "Finish that call first: where its clock makes calls of its own, leave them to the caller"
-                )
+            if self._turn is not None and self._turn.goes_on():
+                raise nested(self.path)
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -303,11 +314,11 @@ class Database:
             # SQLite's locks belong to the process: an inherited handle must be neither used nor closed.
             _INHERITED.append((self._engine, self._writer))
             self._engine, self._writer, self._pid = self._new_engine(), None, os.getpid()
-            self._within = None
+            self._turn = None
 
     def _require_same_file(self) -> None:
         """SQLite would go on writing to a file that has lost its name, and all of it would be gone in the end."""
-        if _identity(self.path) != self._file:
+        if identity(self.path) != self._file:
             raise StoreReplaced(
                 f"{self.path} was deleted, moved or exchanged while it was open; nothing was written, open it again"
             )
@@ -354,15 +365,6 @@ class Database:
                 ) from error
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
-    """Which file has this name now; None: there is none."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
 def reading_mode(path: Path) -> str:
     """How SQLite may open a store for questions alone.
 
@@ -381,13 +383,6 @@ _INHERITED: list[Any] = []
 def _keep(context: ExceptionContext) -> None:
     # When interrupted, SQLAlchemy would close the connection, and with a statement open SQLite would keep its lock.
     context.is_disconnect = False
-
-
-def _is_writing(driver: sqlite3.Connection) -> bool:
-    try:
-        return driver.in_transaction
-    except sqlite3.ProgrammingError:  # it is closed
-        return False
 
 
 def _begin(connection: Connection) -> None:

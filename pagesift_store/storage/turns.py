@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 import time
 from typing import TYPE_CHECKING, TypeVar
+
+from pagesift_store.errors import NestedCall
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +29,91 @@ they do two thirds of what they do this way.
 
 
 Result = TypeVar("Result")
+
+
+class Turn:
+    """A write transaction of a thread.
+
+    Args:
+        file: which file it is in, whatever its name.
+        driver: the connection; the turn goes on for as long as that is in a transaction, unless it is left before.
+    """
+
+    __slots__ = ("_driver", "_file", "_is_left")
+
+    def __init__(self, file: tuple[int, int] | None, driver: sqlite3.Connection) -> None:
+        self._file = file
+        self._driver = driver
+        self._is_left = False
+
+    def enter(self) -> None:
+        """Let its thread know of it, and forget those that an interrupt kept from being left."""
+        turns = _own.turns
+        if turns:
+            turns[:] = filter(Turn.goes_on, turns)
+        turns.append(self)
+
+    def leave(self) -> None:
+        """It is over. May be said again."""
+        self._is_left = True
+        turns = _own.turns
+        if turns and turns[-1] is self:
+            turns.pop()
+
+    def goes_on(self) -> bool:
+        """Whether it holds the write lock. A forked child has inherited that, and cannot let go of it."""
+        return not self._is_left and is_writing(self._driver)
+
+    def is_in(self, file: tuple[int, int]) -> bool:
+        """Whether it is in this file."""
+        return file == self._file
+
+
+class _Own(threading.local):
+    """Turns that the thread has entered: some calls inside of each other, of one store each."""
+
+    def __init__(self) -> None:
+        self.turns: list[Turn] = []
+
+
+_own = _Own()
+
+
+def require_no_own(path: Path) -> None:
+    """Refuse to wait for a turn that this thread has, through whichever connection: it would wait in vain.
+
+    Raises:
+        NestedCall: it has one.
+    """
+    if _own.turns:  # else nothing is asked of the file
+        file = identity(path)
+        if file is not None and any(turn.is_in(file) and turn.goes_on() for turn in _own.turns):
+            raise nested(path)
+
+
+def nested(path: Path) -> NestedCall:
+    """Says that a call is refused because of one that goes on."""
+    return NestedCall(
+        f"{path} is in the middle of another call of this thread, which goes on; nothing was done. "
+        "Finish that call first: where its clock makes calls of its own, leave them to the caller"
+    )
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    """Which file has this name now; None: there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def is_writing(driver: sqlite3.Connection) -> bool:
+    """Whether a connection is in a transaction."""
+    try:
+        return driver.in_transaction
+    except sqlite3.ProgrammingError:  # it is closed
+        return False
 
 
 def patience_with(path: Path) -> float:

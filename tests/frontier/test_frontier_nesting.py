@@ -1,14 +1,16 @@
-"""A call inside another one of the same frontier: refused before it does anything, and the outer call goes on."""
+"""A call inside another one of the same store: refused before it does anything, and the outer call goes on."""
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from store_invariants import violations
 
-from pagesift_store import FailKind, Frontier, LinkState, NestedCall, Page
+from pagesift_store import FailKind, Frontier, LinkState, NestedCall, Page, upkeep
+from pagesift_store.storage import schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -84,6 +86,130 @@ def test_a_call_inside_another_is_refused_and_that_one_goes_on(
             dumps.append(list(again.dump()))
         assert violations(store) == []
     assert dumps[0] == dumps[1]
+
+
+@pytest.mark.parametrize("call", [call for call in CALLS if call not in ("close", "leaving the with")])
+def test_a_call_of_another_frontier_of_the_store_is_refused_instead_of_waiting_for_itself(
+    frontier: Callable[..., Frontier], store: Path, call: str
+) -> None:
+    """Nothing could release the lock that it would wait for; by another name of the file it is the same lock."""
+    outer = frontier()
+    outer.add([SEED])
+    (store.parent / "other-name.db").symlink_to(store)
+    with Frontier.open(store.parent / "other-name.db", clock=outer._clock) as inner:
+        (lease,) = inner.lease(1)
+
+        def refused() -> None:
+            with pytest.raises(
+                NestedCall, match=r"other-name\.db is in the middle of another call of this thread"
+            ):
+                CALLS[call](inner, lease)
+
+        add_around(outer, refused)
+        assert inner.status().counts[LinkState.LEASED] == 1
+        inner.release(lease)
+        assert inner.status().counts[LinkState.QUEUED] == 3
+    assert violations(store) == []
+
+
+def test_another_frontier_may_be_opened_asked_and_closed(
+    frontier: Callable[..., Frontier], store: Path
+) -> None:
+    outer = frontier()
+    outer.add([SEED])
+
+    def ask() -> None:
+        with Frontier.open(store) as inner:
+            assert inner.status().counts[LinkState.QUEUED] == 1
+
+    add_around(outer, ask)
+    assert outer.status().counts[LinkState.QUEUED] == 3
+
+
+def test_another_frontier_with_leases_is_closed_once_the_call_is_over(
+    frontier: Callable[..., Frontier], store: Path
+) -> None:
+    outer, inner = frontier(), frontier()
+    outer.add([SEED])
+    inner.lease(1)
+
+    def refused() -> None:
+        with pytest.raises(NestedCall):
+            inner.close()
+
+    add_around(outer, refused)
+    inner.close()
+    assert outer.status().counts[LinkState.QUEUED] == 3
+    assert violations(store) == []
+
+
+def test_calls_of_other_stores_and_of_other_threads_are_not_nested(
+    frontier: Callable[..., Frontier], store: Path, tmp_path: Path
+) -> None:
+    outer, beside, elsewhere = frontier(), frontier(), frontier(path=tmp_path / "elsewhere.db")
+    leases: list[Lease] = []
+    thread = threading.Thread(target=lambda: leases.extend(beside.lease(5)))
+
+    def call() -> None:
+        thread.start()
+        assert add_around(elsewhere, lambda: None)[0].link_id == 1
+        with pytest.raises(NestedCall):
+            add_around(elsewhere, lambda: beside.lease(1))
+        assert elsewhere.add([SEED])[0].link_id == 3
+
+    add_around(outer, call)
+    thread.join()
+    assert len(leases) == 2
+    assert violations(store) == []
+
+
+def test_a_child_that_was_forked_in_the_middle_of_a_call_does_not_wait_either(
+    frontier: Callable[..., Frontier], store: Path
+) -> None:
+    """SQLite has inherited the lock with the connection, which may not be closed there."""
+    outer, children = frontier(), list[int]()
+
+    def fork() -> None:
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                with pytest.raises(NestedCall):
+                    Frontier.open(store).add([SEED])
+                code = 0
+            finally:
+                os._exit(code)
+        children.append(child)
+
+    add_around(outer, fork)
+    assert os.waitpid(children[0], 0)[1] == 0
+    assert violations(store) == []
+
+
+def test_what_looks_after_a_store_is_refused_too_where_it_writes(
+    frontier: Callable[..., Frontier], store: Path, tmp_path: Path
+) -> None:
+    outer = frontier()
+    outer.add([SEED])
+    upkeep.backup(store, tmp_path / "before.db")
+    acts: list[Callable[[], Any]] = [
+        lambda: upkeep.vacuum(store),
+        lambda: upkeep.vacuum(store, full=True),
+        lambda: upkeep.check(store, repair=True),
+        lambda: upkeep.restore(tmp_path / "before.db", store, force=True),
+        lambda: schema.migrate(store),
+    ]
+
+    def refused() -> None:
+        for act in acts:
+            with pytest.raises(NestedCall):
+                act()
+        assert upkeep.check(store).sound
+        assert upkeep.backup(store, tmp_path / "backup.db").links == 1
+
+    add_around(outer, refused)
+    assert outer.status().counts[LinkState.QUEUED] == 3
+    assert violations(store) == []
 
 
 def test_questions_may_be_asked_and_show_what_was_stored_before(frontier: Callable[..., Frontier]) -> None:
