@@ -145,8 +145,11 @@ def wrong(work: Work) -> Iterator[Finding]:
 
 
 def count_again(work: Work) -> None:
-    """Put every counter right."""
-    for one in [one for one in differences(work) if one.stored != one.counted]:
+    """Put every counter right, and have others read anew the one that they remember."""
+    mended = [one for one in differences(work) if one.stored != one.counted]
+    if any((one.table, one.column) == (tables.host, "lanes") for one in mended):
+        work.memory.outdate()
+    for one in mended:
         if one.table is tables.crawl:  # written once, at the end of the transaction
             setattr(work.crawl, one.column, one.counted)
         else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from store_invariants import violations
 
-from pagesift_store import Fault, Frontier, InvalidSettings, StoreDamaged, StoreMissing, upkeep
+from pagesift_store import Fault, FoundLink, Frontier, InvalidSettings, StoreDamaged, StoreMissing, upkeep
 from pagesift_store.transactions import counting
 
 if TYPE_CHECKING:
@@ -239,3 +239,28 @@ def test_a_check_runs_while_others_write(
     for i in range(5):
         opened.add([f"https://a.example/more/{i}"])
         assert upkeep.check(filled).sound
+
+
+@pytest.mark.parametrize(
+    "statement", [case[2] for case in MENDED if "links" not in case[2]] + ["UPDATE host SET lanes = 1000"]
+)
+def test_whoever_has_a_store_open_goes_on_as_if_it_had_been_opened_after_the_repair(
+    filled: Path, tmp_path: Path, frontier: Callable[..., Frontier], page: Callable[..., Page], statement: str
+) -> None:
+    """What was remembered may be what was wrong, and tells where a new link has its place."""
+
+    def crawl(opened: Frontier) -> None:
+        opened.add([FoundLink(f"https://{host}.example/new/{i}/{i}") for host in "ab" for i in range(20)])
+        for lease in opened.lease(5):
+            opened.observe(lease, page(lease, "/another/one/1", "/another/two/2"))
+
+    change(filled, statement)
+    with closing(frontier(worker="x")) as opened:
+        opened.add([FoundLink(f"https://{host}.example/known/{i}") for host in "ab" for i in range(3)])
+        assert upkeep.check(filled, repair=True).sound
+        upkeep.backup(filled, tmp_path / "copy.db")
+        crawl(opened)
+    with closing(frontier(path=tmp_path / "copy.db", worker="x")) as opened:
+        crawl(opened)
+    assert dump(filled) == dump(tmp_path / "copy.db")
+    assert violations(filled) == []
