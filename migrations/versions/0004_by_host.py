@@ -26,11 +26,10 @@ def upgrade() -> None:
         sqlite_where=condition,
         postgresql_where=condition,
     )
-    for table, constraint in (("link", "CONSTRAINT ck_link_lease"), ("page", "CONSTRAINT fk_page_link_id")):
-        edit(
-            table,
-            {
-                "NOT NULL PRIMARY KEY AUTOINCREMENT": "NOT NULL",
-                constraint: f"CONSTRAINT pk_{table} PRIMARY KEY (id), \n\t{constraint}",
-            },
-        )
+    edit(
+        "link",
+        {
+            "NOT NULL PRIMARY KEY AUTOINCREMENT": "NOT NULL",
+            "CONSTRAINT ck_link_lease": "CONSTRAINT pk_link PRIMARY KEY (id), \n\tCONSTRAINT ck_link_lease",
+        },
+    )

@@ -398,6 +398,7 @@ page = Table(
     Column("title", Text, nullable=False, server_default=""),
     Column("language", Text, nullable=True),
     Column("evidence", Text, nullable=True, comment="JSON: what its relevance was computed from"),
+    sqlite_autoincrement=True,  # for who reads on from the last page read: ids of forgotten pages never come back
 )
 Index("ix_page_link", page.c.link_id, page.c.id)
 Index(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -165,6 +166,16 @@ def test_ids_of_forgotten_links_never_come_back(opened: Frontier, store: Path) -
     opened.forget(pattern="b.example")
     (again,) = opened.add([FoundLink("https://b.example/2")])
     assert (again.verdict, again.link_id) == (Verdict.NEW, 7)
+
+
+def test_ids_of_forgotten_pages_never_come_back(opened: Frontier, page: Callable[..., Page]) -> None:
+    """Whoever reads on from the last page read would miss those that were given its id."""
+    ids: list[int] = []
+    for lease in opened.lease(2):
+        opened.observe(lease, page(lease))
+        ids += [row["id"] for row in opened.dump() if row["table"] == "page"]
+        opened.forget(pattern=re.escape(lease.url))
+    assert len(ids) == len(set(ids)) == 2
 
 
 def test_a_lease_of_a_forgotten_link_is_lost_and_its_place_free(
