@@ -19,7 +19,7 @@ from pagesift_store.storage.prepared import Runner
 from pagesift_store.transactions import lanes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 NEVER = 2**40
@@ -152,7 +152,7 @@ def test_what_a_lease_costs_does_not_grow_with_the_lanes_of_hosts_that_rest(
     """Nor with those of hosts that the same call has leased from."""
     passing(monkeypatch, 8, lanes.OF_HOSTS)
     cost: dict[int, int] = {}
-    for size in (10, 400):
+    for size in (100, 400):
         opened = frontier(path=tmp_path / f"{size}.db", scope="any", default_delay=10.0)
         for host in range(20):
             opened.add(
@@ -164,4 +164,25 @@ def test_what_a_lease_costs_does_not_grow_with_the_lanes_of_hosts_that_rest(
             clock.forward(1.0)
         opened.add([FoundLink(f"https://h{i}.example/{i}", score=1.0) for i in range(30)], depth=1)
         cost[size] = steps_of(opened, times)
-    assert cost[400] < cost[10] * 1.5
+    assert cost[400] < cost[100] * 1.1
+
+
+def test_hosts_with_equal_heads_are_read_one_by_one(
+    frontier: Callable[..., Frontier], store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As without a query: all links of a depth have one score, and the first found goes first."""
+    passing(monkeypatch, 1, 0.0)
+    opened = frontier(scope="any", default_delay=10.0)
+    opened.add([FoundLink(f"https://best.example/{i}/", score=3.0) for i in range(20)], depth=1)
+    opened.lease(1)
+    opened.add([FoundLink(f"https://h{i}.example/", score=1.0) for i in range(200)], depth=1)
+    read: list[int] = []
+    original = lanes.Lanes._of_host
+
+    def reading(self: lanes.Lanes, host_id: int, place: Any) -> Iterator[Any]:
+        read.append(host_id)
+        return original(self, host_id, place)
+
+    monkeypatch.setattr(lanes.Lanes, "_of_host", reading)
+    assert [lease.url for lease in opened.lease(3)] == [f"https://h{i}.example/" for i in range(3)]
+    assert len(read) <= 5

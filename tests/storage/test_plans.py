@@ -136,6 +136,7 @@ def test_the_best_lane_of_each_host_is_sought_and_only_the_hosts_are_sorted(
 ) -> None:
     assert plan(lambda: leases.best_of_hosts(False, True, soon)) == [
         "SCAN host",
+        "SEARCH best USING INTEGER PRIMARY KEY (rowid=?)",
         "CORRELATED SCALAR SUBQUERY 1",
         "SEARCH lane USING INDEX ix_lane_host (host_id=? AND dry=? AND spent=? AND head_demoted=?)",
         "USE TEMP B-TREE FOR ORDER BY",

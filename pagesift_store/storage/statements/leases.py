@@ -155,23 +155,29 @@ def last_host() -> Select[Any]:
 
 @cache
 def best_of_hosts(dry: bool, spent: bool, soon: bool = False) -> Select[Any]:
-    """The hosts of `walk_heads`, each with the rank of its first head behind a place, the highest first.
+    """The hosts of `walk_heads`, each with rank and link of its first head behind a place, the best first.
 
-    Of the heads that are demoted as that of the place is; those of full subtrees count too. NULL where there is none.
-    Parameters `now` (`soon`), `max_in_flight`, `most_of_host`, and those of the place (`after_…`).
+    Of the heads that are demoted as that of the place is; those of full subtrees count too. Hosts without one are left
+    out. Parameters `now` (`soon`), `max_in_flight`, `most_of_host`, and those of the place (`after_…`).
 
     Walks the hosts, and seeks one lane of each that may be visited in ix_lane_host.
     """
-    rank = (
-        select(lane.c.head_rank)
+    best = lane.alias("best")
+    first = (
+        select(lane.c.id)
         .where(lane.c.host_id == host.c.id, _marked(dry, spent), HAS_HEAD, _behind_place())
         .order_by(*_BEST_FIRST)
         .limit(1)
         .correlate(host)
         .scalar_subquery()
-        .label("rank")
     )
-    return select(host.c.id, rank).where(_host_fits(soon)).order_by(rank.desc())
+    return (
+        select(host.c.id, best.c.head_rank, best.c.head_id)
+        .select_from(host)
+        .join(best, best.c.id == first)
+        .where(_host_fits(soon))
+        .order_by(best.c.head_rank.desc(), best.c.head_id)
+    )
 
 
 @cache
