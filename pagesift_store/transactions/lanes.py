@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 ONE_IN = 128
 """Of the lanes that are passed over one in so many is seen, and stands for all. A power of two."""
 
-OF_HOSTS = 6.0
-"""Lanes passed for each host before it is gone by hosts: a lane costs 0.2 to 0.5 us, a host that is ready 1.6."""
+OF_HOSTS = 4.0
+"""Lanes passed for each host before it is gone by hosts: a lane costs 0.2 to 0.6 us, a host that is ready 1.6."""
 
 AT_ONCE = (1, 8, 64)
 """Lanes of one host that are read together: most hosts rest after their first, the others are read to some depth."""
