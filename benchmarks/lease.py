@@ -75,9 +75,8 @@ def leasing(store: Path, *, delay: float = 1.0, rest: Sequence[str] = ()) -> Ite
         for host in rest:
             frontier.set_host(host, delay=300.0)
         if rest:
-            frontier.lease(
-                len(rest)
-            )  # the best links are those of these hosts: they rest longer than we measure
+            # The best links are those of these hosts, which rest for longer than we measure.
+            frontier.lease(len(rest))
         made = Leasing(frontier, now)
         made.call(keep=delay > 0)
         made.spent = Spent()
