@@ -40,6 +40,7 @@ from pagesift_store.storage.turns import (
     require_no_own,
     wait_by_steps,
 )
+from pagesift_store.storage.writeout import WriteOut
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -182,6 +183,7 @@ class Database:
         self._writers = 0
         self._turn: Turn | None = None
         self._is_sound = True
+        self._write_out = WriteOut(path)
         self._engine = self._new_engine()
         self._pid = os.getpid()
 
@@ -227,6 +229,8 @@ class Database:
         except sqlite3.Error:
             self.has_committed = False
             raise
+        if self.durability != "full":  # else it is on disk already
+            self._write_out.committed()
 
     def _sound_writer(self) -> Connection:
         """The connection that writes; a new one after an interrupt.
