@@ -79,7 +79,7 @@ def sizes(quick: bool) -> list[Figure]:
 
 def crowds(quick: bool) -> list[Figure]:
     """Eight processes."""
-    return [processes.measure(*(10_000, 160, 1) if quick else (100_000, 800, 5), processes=8)]
+    return [processes.measure(*(10_000, 160, 1) if quick else (100_000, 1_600, 5), processes=8)]
 
 
 ALL: dict[str, Callable[[bool], list[Figure]]] = {
