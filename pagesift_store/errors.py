@@ -21,7 +21,7 @@ PagesiftError
     ├── StoreBusy                    another process kept the write lock for longer than the timeout
     ├── StoreFull                    no room left on the disk
     ├── StoreReadOnly                the file or its folder cannot be written
-    ├── StoreDamaged                 the file, or the backup, is malformed
+    ├── StoreDamaged                 the file, or the backup, is malformed or contradicts itself
     ├── StoreExists                  a store is in the way of one that is to be made
     └── StoreReplaced                the file was deleted, moved or exchanged while it was open
 
@@ -197,7 +197,7 @@ class StoreReadOnly(StoreError):
 
 
 class StoreDamaged(StoreError):
-    """The file is malformed, or holds what cannot be read; restore a backup."""
+    """The file is malformed, or holds what cannot be read, or what contradicts itself; the message says what helps."""
 
 
 class StoreExists(StoreError):

@@ -25,6 +25,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+_CONTRADICTIONS = frozenset(
+    {
+        sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY,
+        sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY,
+        sqlite3.SQLITE_CONSTRAINT_ROWID,
+        sqlite3.SQLITE_CONSTRAINT_UNIQUE,
+    }
+)
+"""Codes for a row that does not fit the other rows: no call adds one, unless counters or rows are wrong already."""
+
+
 @contextlib.contextmanager
 def translated(path: Path) -> Iterator[None]:
     """Turn the driver's errors about the file into ours; what remains is a fault of this package."""
@@ -36,8 +47,13 @@ def translated(path: Path) -> Iterator[None]:
 
 def _translation(path: Path, error: DBAPIError | sqlite3.Error) -> StoreError | None:
     cause = error.orig if isinstance(error, DBAPIError) else error
-    code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
-    reason = str(cause)
+    extended = getattr(cause, "sqlite_errorcode", 0)
+    code, reason = extended & 0xFF, str(cause)
+    if extended in _CONTRADICTIONS:
+        return StoreDamaged(
+            f"{path} contradicts itself: {reason}; nothing was written; run `pagesift-store check`, which says where, "
+            "and with --repair mends what can be computed anew"
+        )
     if code == sqlite3.SQLITE_CANTOPEN and not path.exists():
         return StoreMissing(f"there is no store at {path} any more; restore a backup")
     if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY) and not os.access(path.parent, os.W_OK):

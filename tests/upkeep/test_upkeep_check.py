@@ -67,6 +67,23 @@ def test_a_check_changes_nothing(filled: Path) -> None:
     assert filled.read_bytes() == damaged != before
 
 
+@pytest.mark.parametrize("links", [0, 3])
+def test_a_store_that_contradicts_itself_says_what_mends_it(filled: Path, links: int) -> None:
+    """The next link would be given an id that another has: nothing is written until the store is mended."""
+    before = dump(filled)
+    change(filled, f"UPDATE crawl SET links = {links}")
+    with (
+        Frontier.open(filled) as frontier,
+        pytest.raises(StoreDamaged, match=r"link\.id.*nothing was written; run `pagesift-store check"),
+    ):
+        frontier.add(["https://new.example/"])
+    upkeep.check(filled, repair=True)
+    assert dump(filled) == before
+    with Frontier.open(filled) as frontier:
+        (added,) = frontier.add(["https://new.example/"])
+        assert added.verdict == "new"
+
+
 MENDED = [
     (Fault.COUNT, "crawl", f"UPDATE crawl SET {column} = {column} + 1")
     for column in ("queued", "leased", "waiting", "done", "dead", "skipped", "fetched", "pages", "hits", "relevant")
