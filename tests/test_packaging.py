@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tomllib
 from fnmatch import fnmatch
 from importlib.metadata import entry_points
@@ -61,3 +63,13 @@ def test_the_command_is_installed() -> None:
 def test_test_folders_are_no_packages(folder: str) -> None:
     """One `__init__.py` there would make every test module's name depend on where pytest is started."""
     assert list((ROOT / folder).rglob("__init__.py")) == []
+
+
+def test_a_process_loads_no_more_than_it_uses() -> None:
+    """Fetchers are started by cron, and questions asked one by one: each pays for all that is imported."""
+    code = "import sys, pagesift_store.cli; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    ).stdout.split()
+    for name in ("sqlalchemy.dialects.postgresql", "sqlalchemy.orm", "alembic", "ctypes"):
+        assert name not in loaded
