@@ -25,6 +25,7 @@ from pagesift_store.transactions.keys import REPEATS
 from pagesift_store.transactions.memory import Memory, recall
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterator, Mapping
 
     from sqlalchemy import Column, Connection, Select, Table
@@ -57,8 +58,12 @@ class Inspector:
         self._clock = clock
 
     @classmethod
-    def open(cls, store: str, *, clock: Callable[[], float] = time.time) -> Inspector:
+    def open(cls, store: str | os.PathLike[str], *, clock: Callable[[], float] = time.time) -> Inspector:
         """Open a store to ask questions.
+
+        Args:
+            store: a path or a `sqlite:///` URL.
+            clock: gives UTC epoch seconds.
 
         Raises:
             StoreUnreachable, StoreEmpty, NotAStore, SchemaTooOld, SchemaTooNew: see `pagesift_store.errors`.
