@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # "python benchmarks" works, too
 
-from benchmarks import add, lease, observe, open, processes, rescore, size  # noqa: A004
+from benchmarks import add, lease, observe, open, processes, rescore, size, statements  # noqa: A004
 from benchmarks.harness import BENCH, Figure, machine, parser, report, table
 
 if TYPE_CHECKING:
@@ -37,7 +37,10 @@ def observations(quick: bool) -> list[Figure]:
     found = [
         figure
         for durability in ("normal", "full")
-        for figure in observe.measure(queued, pages, rounds, durability)
+        for figure in (
+            *observe.measure(queued, pages, rounds, durability),
+            statements.measure(queued, pages, rounds, durability),
+        )
     ]
     return found + [observe.full_queue(size, pages) for size in (QUICK if quick else SIZES)]
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # "python benchmarks/observe.py" works, too
 
@@ -35,6 +35,9 @@ from benchmarks.harness import (
 )
 from benchmarks.stores import WARM_PAGES, copied, crawl_store, floor_store, scratch
 from pagesift_store import Frontier, LinkState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 BARS = {"normal": 0.25, "full": 0.4}
 
@@ -104,15 +107,20 @@ class Race:
     def _floor_round(self, pages: int) -> tuple[Spent, int]:
         """The floor crawls the next `pages` pages; what it spent, and the first of them."""
         first, self._page = self._page, self._page + pages
-        floor = Spent()
-        for page in range(first, self._page):
-            found = workload.linked_numbers(page, self._seeds)
-            items = [(workload.url(number), workload.given_score(number)) for number in found]
-            with floor.timed():
-                taken = self._floor.lease()
-                if taken is not None:
-                    self._floor.complete(taken[0], items)
-        return floor, first
+        return floor_round(self._floor, range(first, self._page), self._seeds), first
+
+
+def floor_round(floor: Floor, pages: Iterable[int], seeds: int) -> Spent:
+    """A floor crawls pages; what it spent."""
+    spent = Spent()
+    for page in pages:
+        found = workload.linked_numbers(page, seeds)
+        items = [(workload.url(number), workload.given_score(number)) for number in found]
+        with spent.timed():
+            taken = floor.lease()
+            if taken is not None:
+                floor.complete(taken[0], items)
+    return spent
 
 
 def measure(queued: int, pages: int, rounds: int, durability: str) -> list[Figure]:
