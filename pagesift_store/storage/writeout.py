@@ -36,7 +36,7 @@ class WriteOut:
     __slots__ = ("_last", "_log")
 
     def __init__(self, path: Path) -> None:
-        self._log = f"{path}-wal"
+        self._log = f"{os.path.realpath(path)}-wal"  # beside the file itself, whatever link leads there
         self._last = 0.0
 
     def committed(self) -> None:

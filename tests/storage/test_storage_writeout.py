@@ -73,6 +73,20 @@ def test_the_log_is_asked_for_once_in_a_while(tmp_path: Path, asked: Asked) -> N
         assert len(asked) == 2
 
 
+def test_the_log_of_a_store_behind_a_link_is_found(tmp_path: Path, asked: Asked) -> None:
+    with crawl(tmp_path / "crawl.db", "normal"):
+        pass
+    asked.clear()
+    asked.now += writeout.EVERY
+    (tmp_path / "elsewhere").mkdir()
+    link = tmp_path / "elsewhere" / "crawl.db"
+    link.symlink_to(tmp_path / "crawl.db")
+    with Frontier.open(link) as frontier:
+        frontier.add(["https://a.example/"])
+        assert asked == [str(tmp_path.resolve() / "crawl.db-wal")]
+        assert (tmp_path / "crawl.db-wal").exists()
+
+
 def test_what_is_synced_at_every_commit_is_not_asked_for(tmp_path: Path, asked: Asked) -> None:
     with crawl(tmp_path / "crawl.db", "full") as frontier:
         frontier.add(["https://a.example/"])
