@@ -29,6 +29,8 @@ HOSTS = 2_000
 LINKS = 30
 KNOWN = 18
 NEW = LINKS - KNOWN
+MENU = 1_000
+"""Links of all menus, the first of the web: a page of a real site carries most of its known links as all others do."""
 WORDS_PER_PAGE = 600
 WORDS_PER_LINE = 40
 MENTIONED = (0.8, 0.5, 0.35)
@@ -179,17 +181,23 @@ def found_link(number: int, *, finder: int = 0, hitting: bool = False) -> FoundL
     return FoundLink(url(number), anchor, f"{' '.join(around[:7])} {anchor} {' '.join(around[7:])}")
 
 
-def linked_numbers(page: int, seeds: int) -> list[int]:
+def linked_numbers(page: int, seeds: int, *, menus: bool = False) -> list[int]:
     """The URLs that page number `page` of a crawl links to, when `seeds` URLs were known before the first page.
 
     Beyond `BASE`, seeds are a multiple of it.
+
+    Args:
+        page: its number.
+        seeds: known before the first page.
+        menus: the known ones are of the first `MENU`, so that they come back again and again.
     """
     known = seeds + NEW * page
     rng = random.Random(page)
     old: dict[int, None] = {}
     while len(old) < KNOWN:
         share = rng.random()
-        old[int((share * share if rng.random() < 0.5 else share) * known)] = None
+        early = share * share if rng.random() < 0.5 else share
+        old[int(early * (MENU if menus else known))] = None
     numbers = [number_at(place, seeds) for place in (*old, *range(known, known + NEW))]
     rng.shuffle(numbers)
     return numbers
@@ -203,9 +211,12 @@ def number_at(place: int, seeds: int) -> int:
     return copy * COPY + number
 
 
-def links(page: int, seeds: int) -> list[FoundLink]:
-    """The links of page number `page` of a crawl; see `linked_numbers`."""
-    return [found_link(number, finder=page) for number in linked_numbers(page, seeds)]
+def links(page: int, seeds: int, *, menus: bool = False) -> list[FoundLink]:
+    """The links of page number `page` of a crawl; see `linked_numbers`. Links of menus have one text everywhere."""
+    return [
+        found_link(number, finder=0 if menus and number < MENU else page)
+        for number in linked_numbers(page, seeds, menus=menus)
+    ]
 
 
 def text(number: int) -> str:
