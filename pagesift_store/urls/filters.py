@@ -52,6 +52,8 @@ _NESTED = re.compile(r"%25(?:25)+[0-9A-Fa-f]{2}")
 # `&amp;amp;`, raw or escaped. A single `&amp;` is a harmless mistake of one page.
 _AMP_CHAIN = re.compile(r"amp(?:;|%3b)(?:&|%26)?amp(?:;|%3b)", re.IGNORECASE)
 _REPEATS = 3
+# One segment that often in a row, whatever number of slashes between; `++`, since no part of a segment will do.
+_REPEATED_SEGMENT = re.compile(r"/([^/]++)/+\1/+\1(?![^/])")
 
 
 def refusal(web: WebUrl) -> Refusal | None:
@@ -66,11 +68,12 @@ def refusal(web: WebUrl) -> Refusal | None:
     if "." in path and _has_refused_extension(path):
         return Refusal.EXTENSION
     slashes = path.count("/")
-    # Three in a row are two too many. Empty segments, before the first slash and behind the last, are one at most.
-    if slashes >= _REPEATS and (slashes > MAX_SEGMENTS or slashes > len(set(path.split("/")))):
-        found = _path_refusal([segment for segment in path.split("/") if segment])
+    if slashes >= 2 * _REPEATS:  # so many can be too deep or a cycle, fewer only repeat one segment
+        found = _path_refusal(list(filter(None, path.split("/"))))
         if found is not None:
             return found
+    elif slashes >= _REPEATS and _REPEATED_SEGMENT.search(path):
+        return Refusal.REPEATED_SEGMENT
     # Single signs are found fastest, and few links have one of these.
     return _escape_refusal(url) if "%" in url or ";" in url else None
 
