@@ -5,7 +5,7 @@ Times are UTC epoch seconds (float). Scores are finite; higher is better. None m
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -218,6 +218,25 @@ class Added:
     key: str = ""
     link_id: int | None = None
     reason: Refusal | None = None
+
+
+_set_verdict, _set_url, _set_key, _set_link_id, _set_reason = (
+    Added.__dict__[each.name].__set__ for each in fields(Added)
+)
+
+
+def accepted(verdict: Verdict, url: str, key: str, link_id: int) -> Added:
+    """The verdict on a URL that is in the store, made of every link.
+
+    It takes half as long as the constructor: that one, of a frozen class, has to look up how to set each field.
+    """
+    made = object.__new__(Added)
+    _set_verdict(made, verdict)
+    _set_url(made, url)
+    _set_key(made, key)
+    _set_link_id(made, link_id)
+    _set_reason(made, None)
+    return made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

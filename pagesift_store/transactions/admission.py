@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pagesift_store.errors import InvalidUrl, InvalidValue, Refusal
 from pagesift_store.focus.features import decay
-from pagesift_store.records import Added, LinkState, Verdict
+from pagesift_store.records import LinkState, Verdict, accepted
 from pagesift_store.storage.statements import lanes as lanes_sql
 from pagesift_store.storage.statements import links as sql
 from pagesift_store.transactions import moves
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pagesift_store.focus.nearby import Nearby
-    from pagesift_store.records import FoundLink
+    from pagesift_store.records import Added, FoundLink
     from pagesift_store.transactions.signals import Carrier, Signal
     from pagesift_store.transactions.work import Work
     from pagesift_store.urls.pipeline import Target
@@ -277,11 +277,11 @@ class _Batch:
         n = self._next_n.get(item.hash, 0)
         link = self._find(item) if n else None
         if link is None:
-            return Added(verdict=Verdict.NEW, url=item.web.url, key=item.key, link_id=self._insert(item, n))
+            return accepted(Verdict.NEW, item.web.url, item.key, self._insert(item, n))
         # A page does not tell where it was found.
         if link.state in _UNFINISHED and link.id != self._carrier.link_id:
             self._raise(link, item)
-        return Added(verdict=Verdict.KNOWN, url=link.url, key=item.key, link_id=link.id)
+        return accepted(Verdict.KNOWN, link.url, item.key, link.id)
 
     def _find(self, item: Offer) -> _Link | None:
         """The link of this key; equal URLs have equal keys, so that few keys are made anew."""

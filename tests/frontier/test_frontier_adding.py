@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import pickle
+from dataclasses import FrozenInstanceError, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from store_invariants import violations
 
-from pagesift_store import FoundLink, Frontier, LinkState, Page, Refusal, Verdict
+from pagesift_store import Added, FoundLink, Frontier, LinkState, Page, Refusal, Verdict
 from pagesift_store.transactions.admission import BATCH
 
 if TYPE_CHECKING:
@@ -39,6 +40,21 @@ def test_verdicts_come_in_the_order_of_the_items(frontier: Callable[..., Frontie
         (REJECTED, None, Refusal.EXTENSION),
     ]
     assert [one.url for one in added[:3]] == [SEED, "mailto:a@a.example", SEED]
+
+
+def test_a_verdict_is_what_its_constructor_makes(frontier: Callable[..., Frontier]) -> None:
+    opened = frontier()
+    url, key = "https://www.a.example/?utm_source=x", "https://a.example/"
+    for verdict in (NEW, KNOWN):
+        (added,) = opened.add([url])
+        made = Added(verdict=verdict, url=url, key=key, link_id=1)
+        assert added == made
+        assert hash(added) == hash(made)
+        assert repr(added) == repr(made)
+        assert pickle.loads(pickle.dumps(added)) == made
+        assert replace(added, link_id=2) == replace(made, link_id=2)
+        with pytest.raises(FrozenInstanceError):
+            added.key = url  # type: ignore[misc]
 
 
 def test_verdicts_on_many_items_come_in_their_order(
