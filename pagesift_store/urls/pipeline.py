@@ -209,9 +209,15 @@ class UrlRules:
         return not self._include or any(pattern.search(url) for pattern in self._include)
 
 
+# To copy it is cheaper than to make another.
+_NOTHING_HASHED = blake2b(digest_size=16)
+
+
 def key_hash(key: str) -> bytes:
     """16 bytes that stand for a key in an index. Two keys may share them, if rarely: compare the text too."""
-    return blake2b(key.encode(), digest_size=16).digest()
+    hashed = _NOTHING_HASHED.copy()
+    hashed.update(key.encode())
+    return hashed.digest()
 
 
 def _upgraded(web: WebUrl, page: WebUrl | None) -> WebUrl:

@@ -59,6 +59,13 @@ def test_c23_hashes_fit_the_signed_integers_of_every_engine() -> None:
     found = [signed_hash(str(number)) for number in range(1_000)]
     assert min(found) < 0 < max(found)
     assert all(-(2**63) <= value < 2**63 for value in found)
+    # Stored in files: a change of the function would orphan every template.
+    assert [signed_hash(text) for text in ("", "a.example/n#", "\ud800x", "é" * 99)] == [
+        -1970711489451281740,
+        -7847083489536056430,
+        3094624804804911241,
+        -581881500728106627,
+    ]
 
 
 # -- C52: a calendar without end -------------------------------------------------------------------------------------
