@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from pagesift_store.records import Added, FoundLink
     from pagesift_store.transactions.signals import Carrier, Signal
     from pagesift_store.transactions.work import Work
-    from pagesift_store.urls.pipeline import Target
     from pagesift_store.urls.reading import WebUrl
 
 BATCH = 500
@@ -65,26 +64,26 @@ class Offer(NamedTuple):
 
 def offer(
     work: Work,
-    target: Target,
+    target: tuple[WebUrl, str, bytes],
     found: FoundLink,
     depth: int,
     given: float | None,
     *,
     seed: bool = False,
 ) -> Offer:
-    """An offer, under the key that learned rules leave.
+    """An offer of a URL, with its key and the hash of it, under the key that learned rules leave.
 
     Raises:
         InvalidUrl: deeper than `max_depth`.
         InvalidValue: a given score that is not finite.
     """
     memory = work.memory
+    web, key, digest = target
     limit = memory.settings.max_depth
     if limit is not None and depth > limit:
-        raise InvalidUrl(target.web.url, Refusal.DEPTH, f"depth {depth} is beyond max_depth={limit}")
+        raise InvalidUrl(web.url, Refusal.DEPTH, f"depth {depth} is beyond max_depth={limit}")
     if given is not None:
         given = check_score(given)
-    web, key, digest = target
     rewritten = False
     if memory.rewrites:  # few crawls have any
         plain, key = key, memory.rewritten(web, key)

@@ -134,7 +134,7 @@ class UrlRules:
                 at = self._directory, href
         known = self._targets.get(at)
         if known is None:
-            known = self.target(self.parse(href, base, page=page))
+            known = new_tuple(Target, self.target(self.parse(href, base, page=page)))
             if at is not None and len(at[0]) + len(href) <= MOST_HREF:
                 if len(self._targets) >= MOST_TARGETS:
                     self._targets.clear()
@@ -155,10 +155,10 @@ class UrlRules:
         self._origin = f"{base.scheme}://{'@' if base.userinfo else ''}{base.host}:{base.port}"
         self._directory = f"{self._origin}{base.path.rpartition('/')[0]}/"
 
-    def target(self, web: WebUrl) -> Target:
-        """A URL with its key."""
+    def target(self, web: WebUrl) -> tuple[WebUrl, str, bytes]:
+        """A URL with its key, and the hash of it; a plain tuple, for most are taken apart at once."""
         key = self._keys.key(web)
-        return new_tuple(Target, (web, key, key_hash(key)))
+        return web, key, key_hash(key)
 
     def _check(self, web: WebUrl) -> None:
         """Raise what scope and patterns say against a URL."""
