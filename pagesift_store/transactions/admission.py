@@ -268,7 +268,8 @@ class _Batch:
 
     def _look_up(self, hashes: set[bytes]) -> None:
         # In order, so that the statement and what it touches are the same in every run.
-        for row in self._work.rows_in(sql.known_links, sql.HASHES, list(map(bytearray, sorted(hashes)))):
+        self._blobs = {digest: bytearray(digest) for digest in sorted(hashes)}
+        for row in self._work.rows_in(sql.known_links, sql.HASHES, list(self._blobs.values())):
             self._known.setdefault(row.key_hash, []).append(_Link(*row))
             self._next_n[row.key_hash] = max(self._next_n.get(row.key_hash, 0), row.n + 1)
 
@@ -276,7 +277,7 @@ class _Batch:
         n = self._next_n.get(item.hash, 0)
         link = self._find(item) if n else None
         if link is None:
-            return accepted(Verdict.NEW, item.web.url, item.key, self._insert(item, n))
+            return self._insert(item, n)
         # A page does not tell where it was found.
         if link.state in _UNFINISHED and link.id != self._carrier.link_id:
             self._raise(link, item)
@@ -296,10 +297,11 @@ class _Batch:
             again = self._met_again[item.key] = _Link(**columns, key=None, state=_QUEUED)
         return again
 
-    def _insert(self, item: Offer, n: int) -> int:
-        """Make the row of a new link, whose hash `n` others have; returns its id."""
+    def _insert(self, item: Offer, n: int) -> Added:
+        """Make the row of a new link, whose hash `n` others have."""
         work = self._work
         web, key, rewritten, digest, found, given, seed = item
+        url = web.url
         link_id = self._first_new + len(self._new)
         host = host_of_url(work, web)
         if given is None:
@@ -313,8 +315,8 @@ class _Batch:
         self._next_n[digest] = n + 1
         self._new[key] = (
             link_id,
-            web.url,
-            bytearray(digest),
+            url,
+            self._blobs[digest],
             n,
             lane_id,
             *self._origin,
@@ -330,7 +332,7 @@ class _Batch:
         if rewritten or found.revisit is not None:
             self._rare[key] = (key if rewritten else None, found.revisit)
         self._offer_head(lane_id, (demoted, -value, link_id))
-        return link_id
+        return accepted(Verdict.NEW, url, key, link_id)
 
     def _leads_nowhere(self, web: WebUrl) -> bool:
         """Whether links that only repeated pages carry have led to repeated pages on this host."""
