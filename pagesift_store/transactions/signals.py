@@ -141,7 +141,7 @@ class Signals:
     ) -> tuple[Signal, float] | None:
         """The signal of a known link where it is found again, and its score; None when nothing is better than before.
 
-        What the shape of a URL leaves is at most what the features say, so most finds need no look at the shape.
+        Most finds need no close look: without a floor, a link has at most what its features and its URL leave it.
         """
         if not self._memory.terms.words:
             signal = no_signal(link.decay)
@@ -162,8 +162,8 @@ class Signals:
             same = link.url == web.url and (best is not None or relevance <= link.parent_relevance)
             if same and not (anchor_hits or context_hits) and link.factor == 1.0:
                 return best  # the URL alone, which the link has already
-            plain = self._plain(web, anchor_hits, context_hits, relevance, link.decay)
-            if self._score(plain) <= least:
+            most = self._without_floor(web, anchor_hits, context_hits, relevance, link.decay)
+            if self._score(most) <= least:
                 return best
         signal = self._read(web, found, carrier, anchor_hits, context_hits, relevance, link.decay)
         value = self._score(signal)
@@ -182,7 +182,7 @@ class Signals:
         return (
             not self._full
             or carrier.series is not None
-            or path.count("/") <= 3
+            or path.count("/") <= 2
             or path.endswith("/")
             or "//" in path
             or "/index." in path.lower()
@@ -226,23 +226,24 @@ class Signals:
             Signal, (anchor_hits, shape.hits, context_hits, phrase, relevance, floor, factor, by_depth)
         )
 
-    def _plain(
+    def _without_floor(
         self, web: WebUrl, anchor_hits: int, context_hits: int, relevance: float, by_depth: float
     ) -> Signal:
-        """The signal without what the shape of the URL brings."""
-        known = self._memory.shapes.get(web.url)
-        url_hits = self._memory.terms.mask_of_words(url_words(web)) if known is None else known.hits
+        """The signal without a floor, and without what anchor and language may still take from it."""
+        shape = self._memory.shapes.get(web.url) or self._shape(web)
+        factor = features.factor(furniture=shape.furniture, dated=shape.dated)
         phrase = features.phrase(anchor_hits) if anchor_hits else 0
-        return new_tuple(Signal, (anchor_hits, url_hits, context_hits, phrase, relevance, 0.0, 1.0, by_depth))
+        return new_tuple(
+            Signal, (anchor_hits, shape.hits, context_hits, phrase, relevance, 0.0, factor, by_depth)
+        )
 
     def _shape(self, web: WebUrl) -> UrlShape:
         """What the URL alone says; navigation repeats its links on every page, so it is remembered."""
         memory, dated = self._memory, is_dated(web)
-        shape = memory.shapes[web.url] = UrlShape(
-            memory.terms.mask_of_words(url_words(web)),
-            dated,
-            dated or has_furniture_path(web),
-            language_candidate(web),
+        hits = memory.terms.mask_of_words(url_words(web))
+        furniture = dated or has_furniture_path(web)
+        shape = memory.shapes[web.url] = new_tuple(
+            UrlShape, (hits, dated, furniture, language_candidate(web))
         )
         return shape
 
