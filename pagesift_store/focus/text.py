@@ -21,7 +21,7 @@ import Stemmer
 from pagesift_store.focus.stopwords import STOP_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
 __all__ = [
     "MAX_TERMS",
@@ -395,7 +395,7 @@ class QueryTerms:
                 self.remembered[text] = found
         return found
 
-    def mask_of_words(self, written: Iterable[str]) -> int:
+    def mask_of_words(self, written: Sequence[str]) -> int:
         """Which terms a URL holds.
 
         Args:
@@ -407,7 +407,8 @@ class QueryTerms:
         text = " ".join(written)
         if not text.isascii():
             return self.mask(text)
-        words: Iterable[str] = text.lower().split()
+        lower = text.lower()
+        words: Iterable[str] = written if lower == text else lower.split()
         if not self.has_numbers:
             words = filter(str.isalpha, words)  # words of URLs are letters or digits, and numbers have no end
         return reduce(or_, map(self.lookup, words), 0)
