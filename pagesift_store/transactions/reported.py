@@ -101,7 +101,8 @@ def digest_of(page: Page) -> bytes:
     )  # fmt: skip
     links = "".join(
         [
-            f"\x1e{link.href}\x1f{link.anchor}\x1f{link.context}\x1f{link.nofollow}{link.score}\x1f{link.revisit}"
+            f"\x1e{link.href}\x1f{link.anchor}\x1f{link.context}\x1f"
+            f"{link.nofollow!s}{link.score!s}\x1f{link.revisit!s}"  # `!s`: what is no text has no format to look for
             for link in page.links
         ]
     )
