@@ -81,7 +81,8 @@ def hashes(folded: str) -> tuple[int | None, int | None]:
     if not folded.isascii():
         other = _DIGITS.sub("", blanked.decode("utf-8", "surrogatepass"))
         blanked = other.encode("utf-8", "surrogatepass")
-    return digest64(whole), digest64(blanked)
+    found = digest64(whole)
+    return found, found if blanked == whole else digest64(blanked)
 
 
 def _squeezed(data: bytes) -> bytes:
