@@ -13,6 +13,7 @@ from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.dialects import sqlite
+from sqlalchemy.dialects.sqlite.base import SQLiteCompiler
 
 if TYPE_CHECKING:
     import sqlite3
@@ -25,7 +26,17 @@ SIZES = (1, 4, 16, 32, 64, 128, 500)
 
 make_row: Callable[..., Any] = namedtuple  # mypy wants literal names, these are known at run time only
 
+
+class _Compiler(SQLiteCompiler):
+    """Writes constants into the text: bound, they would be put among the values of every execution anew."""
+
+    def visit_bindparam(self, bindparam: Any, *args: Any, **options: Any) -> Any:
+        options["literal_binds"] = not bindparam.required
+        return super().visit_bindparam(bindparam, *args, **options)  # type: ignore[no-untyped-call]
+
+
 _DIALECT = sqlite.dialect(paramstyle="qmark")
+_DIALECT.statement_compiler = _Compiler
 
 
 class Prepared:
@@ -36,7 +47,7 @@ class Prepared:
 
     Attributes:
         sql: its text.
-        names: its parameters in their order, its constants among them.
+        names: its parameters in their order.
         bound: puts the values of one execution, given by name, into that order.
         read_off: reads them from the attributes of an object, for statements with two parameters or more.
         row: makes a named tuple of a row.
@@ -48,25 +59,19 @@ class Prepared:
         compiled: Any = statement.compile(dialect=_DIALECT)  # type: ignore[attr-defined]
         self.sql: str = str(compiled)
         self.names: tuple[str, ...] = tuple(compiled.positiontup or ())
-        constants = {
-            name: bound.effective_value for name, bound in compiled.binds.items() if not bound.required
-        }
-        self.bound: Callable[[Mapping[str, Any]], Sequence[Any]] = _binder(self.names, constants)
+        self.bound: Callable[[Mapping[str, Any]], Sequence[Any]] = _binder(self.names)
         self.read_off: Any = attrgetter(*self.names) if len(self.names) > 1 else None
         columns: list[Any] = [entry.keyname for entry in compiled._result_columns or ()]
         # As `_make` does, less the count of the values, which are right: without a line of Python per row.
         self.row: Callable[[tuple[Any, ...]], Any] = partial(tuple.__new__, make_row("Row", columns))
 
 
-def _binder(
-    names: tuple[str, ...], constants: dict[str, Any]
-) -> Callable[[Mapping[str, Any]], Sequence[Any]]:
-    """See `Prepared.bound`. Without constants it is a function of the interpreter's own for two names or more."""
-    if not names:
-        return lambda _: ()
-    # `itemgetter` of one name would give the value itself.
-    in_order: Any = itemgetter(*names) if len(names) > 1 else lambda values, name=names[0]: (values[name],)
-    return (lambda values: in_order({**constants, **values})) if constants else in_order
+def _binder(names: tuple[str, ...]) -> Callable[[Mapping[str, Any]], Sequence[Any]]:
+    """See `Prepared.bound`; for two names or more it is a function of the interpreter's own."""
+    if len(names) > 1:
+        return itemgetter(*names)
+    # Of one name that would give the value itself.
+    return lambda values: tuple(values[name] for name in names)
 
 
 class _ByStatement(dict[Any, Prepared]):

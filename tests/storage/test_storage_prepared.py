@@ -18,8 +18,8 @@ NAMED = select(host.c.id, host.c.name)
         (NAMED, {}, []),
         (NAMED.where(host.c.id == bindparam("the_host")), {"the_host": 7}, [7]),
         (update(host).values(name=bindparam("name"), lanes=bindparam("n")), {"n": 3, "name": "a"}, ["a", 3]),
-        (NAMED.where(host.c.id == bindparam("the_host")).limit(1), {"the_host": 7}, [7, 1, 0]),
-        (update(host).values(lanes=host.c.lanes + 1), {}, [1]),
+        (NAMED.where(host.c.id == bindparam("the_host")).limit(1), {"the_host": 7}, [7]),
+        (update(host).values(lanes=host.c.lanes + 1, note=None), {}, []),
         (update(host).values(lanes=literal_column("1")), {}, []),
     ],
 )
@@ -29,6 +29,17 @@ def test_values_stand_in_the_order_of_the_statement(
     ready = Prepared(statement)  # type: ignore[arg-type]
     assert list(ready.bound(given)) == values
     assert len(ready.names) == len(values)
+
+
+def test_constants_stand_in_the_text() -> None:
+    statement = (
+        update(host)
+        .where(host.c.name == "it's")
+        .values(lanes=host.c.lanes + 1, note=None, delay=bindparam("d"))
+    )
+    ready = Prepared(statement)
+    assert ready.sql == "UPDATE host SET delay=?, lanes=(host.lanes + 1), note=NULL WHERE host.name = 'it''s'"
+    assert ready.names == ("d",)
 
 
 def test_a_missing_value_is_an_error() -> None:
