@@ -12,7 +12,7 @@ from pagesift_store.records import FailKind, Lease, LinkOutcome, LinkState
 from pagesift_store.storage.statements import hosts as hosts_sql
 from pagesift_store.storage.statements import links as links_sql
 from pagesift_store.storage.statements import pages as pages_sql
-from pagesift_store.transactions import moves, revisiting
+from pagesift_store.transactions import history, moves, revisiting
 from pagesift_store.transactions.leasing import accept
 from pagesift_store.transactions.texts import clean
 
@@ -105,7 +105,7 @@ def record(
     """Apply one failure to a link and its host."""
     pause, note = retry_after(asked, work.now)
     text = clean(f"{kind.value}: {message}" if message else kind.value)[:MOST_MESSAGE]
-    work.run(pages_sql.add_page(), **failure_row(work, row, digest, status, text))
+    history.add(work, row, digest, {"status": status, "error": text})
     moves.leave(work, row)
     if note is not None:
         work.run(hosts_sql.note(), the_host=row.host_id, note=note)
@@ -197,15 +197,3 @@ def _give_up_host(work: Work, host_id: int, reason: str) -> None:
         gone = work.run(hosts_sql.kill_links(state), the_host=host_id, reason=reason[:MOST_MESSAGE])
         work.moved(state, LinkState.DEAD, gone)
     work.run(hosts_sql.empty_lanes(), the_host=host_id)
-
-
-def failure_row(work: Work, row: Any, digest: bytes, status: int | None, error: str) -> dict[str, Any]:
-    """The row of the fetch history for a failure."""
-    return pages_sql.EMPTY | {
-        "link_id": row.id,
-        "attempt": row.attempt,
-        "digest": digest,
-        "fetched_at": work.now,
-        "status": status,
-        "error": error,
-    }

@@ -14,6 +14,7 @@ from pagesift_store.storage.statements import pages as pages_sql
 from pagesift_store.transactions import (
     ending,
     failing,
+    history,
     learning,
     moves,
     redirects,
@@ -160,25 +161,12 @@ def _unchanged(work: Work, row: Any, page: Page, digest: bytes) -> Observation:
     kept = {} if known is None else known._asdict()
     kept.pop("id", None)
     interval = revisiting.interval(work, row, known, changed=False)
-    work.run(
-        pages_sql.add_page(),
-        **pages_sql.EMPTY
-        | kept
-        | {
-            "link_id": row.id,
-            "attempt": row.attempt,
-            "digest": digest,
-            "fetched_at": work.now,
-            "status": 304,
-            "counted": False,
-            "changed": False,
-            "interval": interval,
-            "etag": escaped(page.etag) if page.etag is not None else kept.get("etag"),
-            "last_modified": (
-                escaped(page.last_modified) if page.last_modified is not None else kept.get("last_modified")
-            ),
-        },
-    )
+    of_this: dict[str, Any] = {"status": 304, "counted": 0, "changed": 0, "interval": interval}
+    if page.etag is not None:
+        of_this["etag"] = escaped(page.etag)
+    if page.last_modified is not None:
+        of_this["last_modified"] = escaped(page.last_modified)
+    history.add(work, row, digest, kept | of_this)
     moves.leave(work, row, answered=True, visited=not row.visits)
     if not row.visits:  # nothing was asked for that could be unchanged, yet the place is used up
         work.crawl.fetched += 1
@@ -193,10 +181,8 @@ def _unchanged(work: Work, row: Any, page: Page, digest: bytes) -> Observation:
 
 
 def _looped(work: Work, row: Any, page: Page, digest: bytes, why: str) -> Observation:
-    work.run(
-        pages_sql.add_page(),
-        **failing.failure_row(work, row, digest, page.status, f"{FailKind.CONTENT.value}: {why}"),
-    )
+    error = f"{FailKind.CONTENT.value}: {why}"
+    history.add(work, row, digest, {"status": page.status, "error": error})
     moves.leave(work, row, answered=True)
     failing.settle(work, row, LinkState.DEAD, reason=why, failures=row.failures + 1)
     return Observation(state=LinkState.DEAD)
@@ -285,22 +271,19 @@ def _finish(work: Work, outcome: Outcome) -> tuple[LinkState, float | None]:
     found = (outcome.analysis.text_hash, short)
     changed = known is not None and (known.text_hash, known.short_hash) != found
     interval = revisiting.interval(work, row, known, changed=changed)
-    work.run(
-        pages_sql.add_page(),
-        **pages_sql.EMPTY
-        | {
-            "link_id": row.id,
-            "attempt": row.attempt,
-            "digest": outcome.report.digest,
-            "fetched_at": work.now,
+    history.add(
+        work,
+        row,
+        outcome.report.digest,
+        {
             "status": page.status,
             "url": None if outcome.web.url == row.url else outcome.web.url,
-            "counted": outcome.counted,
+            "counted": int(outcome.counted),
             "relevance": outcome.relevance,
-            "hit": outcome.hit,
+            "hit": int(outcome.hit),
             "duplicate_of": outcome.repeat.duplicate_of,
-            "templated": outcome.repeat.templated,
-            "changed": changed,
+            "templated": int(outcome.repeat.templated),
+            "changed": int(changed),
             "template": outcome.repeat.template,
             "text_hash": outcome.analysis.text_hash,
             "blank_hash": outcome.analysis.blank_hash,

@@ -12,11 +12,9 @@ from pagesift_store.storage.tables import page, passage, rewrite_rule, template
 
 
 @cache
-def add_page() -> Insert:
-    """One more outcome; parameters are the columns of `page` but its id."""
-    return insert(page).values(
-        {column.name: bindparam(column.name) for column in page.c if column.name != "id"}
-    )
+def add_page(names: tuple[str, ...]) -> Insert:
+    """One more outcome, of which only some columns are told; parameters `names`."""
+    return insert(page).values({name: bindparam(name) for name in names})
 
 
 @cache
@@ -122,9 +120,3 @@ def rules_in_force() -> Select[str, str]:
         .where(rewrite_rule.c.in_force == literal_column("true"))
         .order_by(rewrite_rule.c.id)
     )
-
-
-EMPTY: dict[str, Any] = {
-    column.name: None for column in page.c if column.name != "id" and column.server_default is None
-} | {"counted": False, "relevance": 0.0, "hit": False, "templated": False, "changed": False, "title": ""}
-"""A row of `page` with nothing in it, for an outcome to be filled in."""
