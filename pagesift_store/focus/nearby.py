@@ -61,17 +61,16 @@ class Nearby:
             for word in hitting:
                 self._may_hit.update(compress(texts, map(contains, lines, repeat(word))))
 
-    def anchor(self, text: str) -> int:
-        """Signed 64-bit hit mask of an anchor."""
-        may_hit = text in self._may_hit or len(text) > MOST_ANCHOR
-        return self._terms.mask(text[:MOST_ANCHOR]) if may_hit else 0
-
-    def context(self, text: str, anchor: str) -> int:
-        """Signed 64-bit hit mask of what stands around an anchor; see `focus.features.context_mask`.
+    def hits(self, anchor: str, context: str) -> tuple[int, int]:
+        """Signed 64-bit hit masks of an anchor, and of what stands around it (see `focus.features.context_mask`).
 
         A context that says no more than the anchor counts for nothing.
         """
-        anchor = anchor[:MOST_ANCHOR]
-        if text not in self._may_hit or text == anchor:
-            return 0
-        return context_mask(self._terms, text[:MOST_CONTEXT], anchor)
+        may_hit = self._may_hit
+        of_anchor = of_context = 0
+        if anchor in may_hit or len(anchor) > MOST_ANCHOR:  # a cut may leave a word that was none
+            anchor = anchor[:MOST_ANCHOR]
+            of_anchor = self._terms.mask(anchor)
+        if context in may_hit and context != anchor:
+            of_context = context_mask(self._terms, context[:MOST_CONTEXT], anchor)
+        return of_anchor, of_context

@@ -124,16 +124,8 @@ class Signals:
         if not self._memory.terms.words:
             signal = no_signal(by_depth)  # without a query the order is that of discovery
         else:
-            anchor, nearby = found.anchor, self._nearby
-            signal = self._read(
-                web,
-                found,
-                carrier,
-                nearby.anchor(anchor),
-                nearby.context(found.context, anchor),
-                carrier.relevance,
-                by_depth,
-            )
+            hits = self._nearby.hits(found.anchor, found.context)
+            signal = self._read(web, found, carrier, *hits, carrier.relevance, by_depth)
         return signal, self._score(signal)
 
     def better(
@@ -156,8 +148,7 @@ class Signals:
                 best = kept, least
             else:
                 relevance = link.parent_relevance
-        anchor, nearby = found.anchor, self._nearby
-        anchor_hits, context_hits = nearby.anchor(anchor), nearby.context(found.context, anchor)
+        anchor_hits, context_hits = self._nearby.hits(found.anchor, found.context)
         if not self._may_have_floor(web, carrier):
             same = link.url == web.url and (best is not None or relevance <= link.parent_relevance)
             if same and not (anchor_hits or context_hits) and link.factor == 1.0:

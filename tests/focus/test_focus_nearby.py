@@ -33,9 +33,8 @@ def test_read_together(query: str, found: list[tuple[str, str]]) -> None:
     nearby = Nearby(terms, [text for link in found for text in link], frozenset({"news"}))
     for anchor, context in found:
         cut = anchor[:MOST_ANCHOR]
-        assert nearby.anchor(anchor) == terms.mask(cut)
         alone = context_mask(terms, context[:MOST_CONTEXT], cut) if context != cut else 0
-        assert nearby.context(context, anchor) == alone
+        assert nearby.hits(anchor, context) == (terms.mask(cut), alone)
         if "news" in words(cut) or "news" in words(context):
             assert nearby.watched
 
