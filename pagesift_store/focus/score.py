@@ -53,7 +53,7 @@ def coverage_by_bits(mask: Any, weights: Weights, bit_of: Callable[[Any, int], A
 
 
 def score(
-    link: Any,
+    signal: Sequence[Any],
     weights: Weights,
     cover: Callable[[Any], Any],
     *,
@@ -62,18 +62,20 @@ def score(
     """The score of a link.
 
     Args:
-        link: has `anchor_hits`, `url_hits`, `context_hits` (masks), `parent_relevance`, `phrase`, `floor`,
-            `factor` and `decay`, all as numbers or all as columns of the link table.
+        signal: the hit masks of anchor, URL and context, phrase, relevance of the carrier, floor, factor and decay, all
+            as numbers or all as columns of the link table. It is taken apart at once: to ask a named tuple for each
+            takes as long as to add them up.
         weights: numbers, or bound parameters.
         cover: gives the coverage of a mask by these weights, as `coverage_by_bits` does.
         larger: the larger of two values; SQL has no portable one, so the statement brings its own.
     """
+    anchor_hits, url_hits, context_hits, has_phrase, relevance, floor, factor, decay = signal
     anchor, url, context, parent, phrase = weights.features
     linear = (
-        anchor * cover(link.anchor_hits)
-        + url * cover(link.url_hits)
-        + context * cover(link.context_hits)
-        + parent * link.parent_relevance
-        + phrase * link.phrase
+        anchor * cover(anchor_hits)
+        + url * cover(url_hits)
+        + context * cover(context_hits)
+        + parent * relevance
+        + phrase * has_phrase
     )
-    return larger(link.floor, link.factor * linear) * link.decay
+    return larger(floor, factor * linear) * decay

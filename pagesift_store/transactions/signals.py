@@ -50,6 +50,8 @@ class Signal(NamedTuple):
     decay: float = 1.0
 
 
+_SIGNAL = attrgetter(*Signal._fields)
+
 NO_SIGNAL = Signal()
 """Of seeds and links with a given score: they have no features and never train the model."""
 
@@ -247,9 +249,9 @@ class Signals:
         return None if segment is None else path_language(web, host.languages)
 
 
-def scored(memory: Memory, signal: Any) -> float:
-    """The score of a signal, or of a link, by the weights in use."""
-    value: float = score(signal, memory.weights, memory.covers.__getitem__)
+def scored(memory: Memory, link: Any) -> float:
+    """The score of a link by the weights in use."""
+    value: float = score(_SIGNAL(link), memory.weights, memory.covers.__getitem__)
     return value
 
 

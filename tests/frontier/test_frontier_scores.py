@@ -6,7 +6,6 @@ import math
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,6 +20,7 @@ from pagesift_store.focus.score import Weights, coverage_by_bits, score
 from pagesift_store.focus.weights import Covers
 from pagesift_store.storage.engine import Database
 from pagesift_store.storage.statements.links import rescore
+from pagesift_store.transactions.signals import Signal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,8 +61,9 @@ def test_the_score_of_a_new_link(
 ) -> None:
     weights = Weights.of(of_features, of_terms)
     expected = expected_score(link, of_features, of_terms)
-    assert score(SimpleNamespace(**link), weights, lambda mask: coverage_by_bits(mask, weights)) == expected
-    assert score(SimpleNamespace(**link), weights, Covers(weights.terms).__getitem__) == expected
+    signal = Signal(**link)
+    assert score(signal, weights, lambda mask: coverage_by_bits(mask, weights)) == expected
+    assert score(signal, weights, Covers(weights.terms).__getitem__) == expected
 
 
 @pytest.fixture(params=[1, 3, MOST_TERMS], ids="{} terms".format)

@@ -291,7 +291,7 @@ def _fresh(score: Callable[..., Any], coverage: Callable[..., Any], weights: Any
     def cover(mask: Any) -> Any:
         return case((mask == literal_column("0"), literal_column("0.0")), else_=coverage(mask, bound, bit_of))
 
-    return score(link.c, bound, cover, larger=Larger)
+    return score([link.c[name] for name in (*SIGNAL, "decay")], bound, cover, larger=Larger)
 
 
 def bound_weights(weights: Any) -> Any:
