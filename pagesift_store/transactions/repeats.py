@@ -70,14 +70,20 @@ def _count(work: Work, row: Any, web: WebUrl, repeat: Repeat) -> None:
 
 def _changed(work: Work, shape: int, text: str | None, repeated: bool) -> bool:
     """Count a page for a template; returns whether it is demoted now and was not, or the other way round."""
-    counts = work.first(sql.count_template(), hash=shape, text=text, fetched=1, repeated=int(repeated))
-    # New content brings a demoted template back, whatever its past.
-    demoted = is_demoted(counts.fetched, counts.repeated, work.settings.delta) and repeated
-    if demoted == counts.demoted:
+    page = {"hash": shape, "text": text, "fetched": 1, "repeated": int(repeated)}
+    if not repeated:
+        # New content brings a demoted template back, whatever its past.
+        work.run(sql.count_template(), **page)
+        demoted = False
+    else:
+        counts = work.first(sql.counted_template(), **page)
+        demoted = is_demoted(counts.fetched, counts.repeated, work.settings.delta)
+    known = work.memory.demoted
+    if demoted == (shape in known):
         return False
     work.run(sql.set_demoted(), the_template=shape, is_demoted=demoted)
     work.crawl.rules += 1
-    (work.memory.demoted.add if demoted else work.memory.demoted.discard)(shape)
+    (known.add if demoted else known.discard)(shape)
     return True
 
 
