@@ -56,10 +56,16 @@ def _mark(work: Work, subtree: int, *, dry: bool) -> None:
     work.memory.dry = None
 
 
+def give(work: Work, cluster: int, hits: int, before: int) -> bool:
+    """Count a lease given in a cluster that has so many hits and had so many leases; returns whether that spends it."""
+    work.run(lanes_sql.schedule(), the_part=cluster, step=1)
+    return not hits and before + 1 == work.settings.cluster_cap
+
+
 def schedule(work: Work, cluster: int, step: int) -> bool:
     """Count leases given in a cluster, or come back; returns whether that has spent it, or not any more."""
     cap = work.settings.cluster_cap
-    found = work.first(lanes_sql.schedule(), the_part=cluster, step=step)
+    found = work.first(lanes_sql.scheduled(), the_part=cluster, step=step)
     if found is None or found.hits:  # none: a broken reference, which the check tells
         return False
     return bool((found.scheduled >= cap) != (found.scheduled - step >= cap))

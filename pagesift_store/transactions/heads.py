@@ -229,7 +229,7 @@ class Walk:
             total=self._total,
             cluster_cap=self._settings.cluster_cap,
             delta=self._settings.delta,
-            scheduled=lambda head: head.scheduled + self._scheduled.get(head.cluster_id, 0),
+            scheduled=self.scheduled,
             last_resort=self._last_resort,
             lenient=self._settings.focus == "full",
         )
@@ -266,6 +266,10 @@ class Walk:
 
     def _aside(self, head: Head) -> bool:
         return set_aside(head, self._total, self._settings.delta)
+
+    def scheduled(self, head: Head) -> int:
+        """Leases given in the head's cluster, those of this call included."""
+        return head.scheduled + self._scheduled.get(head.cluster_id, 0)
 
     def delay(self, head: Head) -> float:
         """Seconds that the head's host rests between two leases."""

@@ -81,7 +81,7 @@ def _take(work: Work, found: Head | Due, walk: Walk, ttl: float, owner_id: int, 
     row = work.first(sql.take(), the_id=found.link_id, owner=owner_id, expires=expires)
     delay = walk.delay(found) if isinstance(found, Head) else found.delay
     work.run(lanes_sql.occupy(), the_host=found.host_id, ready_at=work.now + delay)
-    if aside.schedule(work, found.cluster_id, 1):
+    if _spends(work, found, walk):
         walk.spent.add(found.cluster_id)
     work.crawl.leases += 1
     if isinstance(found, Head):
@@ -96,6 +96,13 @@ def _take(work: Work, found: Head | Due, walk: Walk, ttl: float, owner_id: int, 
         if more:
             found.took(work.now + delay)
     return _lease(work, row, expires, delay)
+
+
+def _spends(work: Work, found: Head | Due, walk: Walk) -> bool:
+    """Count the lease in its cluster; of a head it is known what the cluster had."""
+    if isinstance(found, Head):
+        return aside.give(work, found.cluster_id, found.cluster.hits, walk.scheduled(found))
+    return aside.schedule(work, found.cluster_id, 1)
 
 
 def _set_head(work: Work, lane_id: int, behind: Any) -> None:

@@ -331,16 +331,18 @@ def count_fetched() -> Update:
 
 @cache
 def schedule() -> Update:
-    """Leases given (`step` 1) or come back (-1) in a cluster; parameters `the_part`, `step`.
-
-    Columns: its hits, and the leases given now.
-    """
+    """Leases given (`step` 1) or come back (-1) in a cluster; parameters `the_part`, `step`."""
     return (
         update(part)
         .where(part.c.id == bindparam("the_part"))
         .values(scheduled=part.c.scheduled + bindparam("step"))
-        .returning(part.c.hits, part.c.scheduled)
     )
+
+
+@cache
+def scheduled() -> Update:
+    """As `schedule`; returns the hits of the cluster and the leases given now, for which SQLite makes a table."""
+    return schedule().returning(part.c.hits, part.c.scheduled)
 
 
 @cache
