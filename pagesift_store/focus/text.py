@@ -293,7 +293,7 @@ class _WordMasks(dict[str, int]):
 
     def hitting(self, words: Iterable[str]) -> set[str]:
         """Those of some words that hit a term; the stemmer is called once for all that were not met before."""
-        others = set(words) - self._misses
+        others = set(filterfalse(self._misses.__contains__, words))
         new = list(filterfalse(self.__contains__, others))
         if new:
             self._meet(new)
