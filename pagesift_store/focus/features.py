@@ -90,7 +90,8 @@ def context_mask(terms: QueryTerms, context: str, anchor: str) -> int:
     if len(context) * 4 > CONTEXT_BYTES:  # a character takes up to four bytes
         before, after = _cut(before, context[start:end], after)
     # What is left of a word that the anchor or the cut takes a part of is no word of the text.
-    return (terms.mask(before) | terms.mask(after)) & terms.mask(context)
+    around = terms.mask(before) | terms.mask(after)
+    return around and around & terms.mask(context)
 
 
 def _place(context: str, anchor: str) -> tuple[int, int]:
