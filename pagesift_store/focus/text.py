@@ -13,11 +13,10 @@ from dataclasses import dataclass, field
 from functools import reduce
 from itertools import filterfalse, repeat
 from operator import or_
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from unicodedata import normalize
 
-import Stemmer
-
+from pagesift_store.focus.stemming import MAX_STEMMED, stemmer
 from pagesift_store.focus.stopwords import STOP_WORDS
 
 if TYPE_CHECKING:
@@ -38,53 +37,11 @@ __all__ = [
 MAX_TERMS = 64
 """Most terms a query may have: one bit each of a 64-bit mask."""
 
-_MAX_STEMMED = 64
-"""Longest word, in characters, that is stemmed and remembered. Longer ones are data, not language."""
-
 _MAX_REMEMBERED = 1 << 15
 """Words remembered with their mask, some 4 MB. A site's vocabulary seldom exceeds it."""
 
 _MAX_TEXT = 500
 """Longest text whose mask is remembered: anchors and contexts of menus come back with every page."""
-
-_ALGORITHMS = {
-    "ar": "arabic",
-    "ca": "catalan",
-    "cs": "czech",
-    "da": "danish",
-    "de": "german",
-    "el": "greek",
-    "en": "english",
-    "eo": "esperanto",
-    "es": "spanish",
-    "et": "estonian",
-    "eu": "basque",
-    "fa": "persian",
-    "fi": "finnish",
-    "fr": "french",
-    "ga": "irish",
-    "hi": "hindi",
-    "hu": "hungarian",
-    "hy": "armenian",
-    "id": "indonesian",
-    "it": "italian",
-    "lt": "lithuanian",
-    "nb": "norwegian",
-    "ne": "nepali",
-    "nl": "dutch",
-    "nn": "norwegian",
-    "no": "norwegian",
-    "pl": "polish",
-    "pt": "portuguese",
-    "ro": "romanian",
-    "ru": "russian",
-    "sr": "serbian",
-    "st": "sesotho",
-    "sv": "swedish",
-    "ta": "tamil",
-    "tr": "turkish",
-    "yi": "yiddish",
-}
 
 # Scripts without spaces between words; then Hangul, which has them.
 _UNSPACED = (
@@ -171,7 +128,7 @@ def spread(text: str) -> str:
 
 def _spread_name(found: re.Match[str]) -> str:
     name = found[0]
-    return f"{name} {_BETWEEN_HUMPS.sub(' ', name)}" if len(name) <= _MAX_STEMMED else name
+    return f"{name} {_BETWEEN_HUMPS.sub(' ', name)}" if len(name) <= MAX_STEMMED else name
 
 
 def tokeniser(folded: str) -> Callable[[str], list[str]]:
@@ -281,7 +238,7 @@ class _WordMasks(dict[str, int]):
             mask = reduce(or_, (bit for run, bit in self._runs.items() if run in word), 0)
         else:
             mask = self._bits.get(self._stems([word])[0], 0)
-        if len(word) <= _MAX_STEMMED:
+        if len(word) <= MAX_STEMMED:
             self._make_room(1)
             self[word] = mask
         return mask
@@ -302,7 +259,7 @@ class _WordMasks(dict[str, int]):
         return hits
 
     def _meet(self, new: list[str]) -> None:
-        new = [word for word in new if word < _FIRST_IN_RUN and len(word) <= _MAX_STEMMED]
+        new = [word for word in new if word < _FIRST_IN_RUN and len(word) <= MAX_STEMMED]
         self._make_room(len(new))
         self.update(zip(new, map(self._bits.get, self._stems(new), repeat(0)), strict=True))
 
@@ -355,7 +312,7 @@ class QueryTerms:
             ValueError: more than 64 terms.
         """
         code = re.split(r"[-_]", language.lower(), maxsplit=1)[0]
-        stem = _stemmer(code)
+        stem = stemmer(code)
         found = words(query)
         stop = STOP_WORDS.get(code, frozenset())
         by_stem: dict[str, str] = {}
@@ -423,17 +380,3 @@ class QueryTerms:
             Signed 64-bit mask: 0 or one bit; a run of CJK may hit several terms.
         """
         return self.lookup(word)
-
-
-def _stemmer(code: str) -> Callable[[list[str]], list[str]]:
-    """The stemming function of a language; the identity where Snowball has none. Long words stay as they are."""
-    algorithm = _ALGORITHMS.get(code)
-    if algorithm not in Stemmer.algorithms():  # which languages there are depends on the release
-        return lambda words: words
-    stemmer: Any = Stemmer.Stemmer(algorithm, 0)
-
-    def stems(words: list[str]) -> list[str]:
-        found: list[str] = stemmer.stemWords(words)
-        return [stem if len(word) <= _MAX_STEMMED else word for word, stem in zip(words, found, strict=True)]
-
-    return stems
