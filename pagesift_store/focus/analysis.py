@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pagesift_store.focus.fingerprint import hashes
 from pagesift_store.focus.passages import Body, Passage, read_body
 from pagesift_store.focus.relevance import PageEvidence
-from pagesift_store.focus.text import fold, spread, tokeniser, word_count, words
+from pagesift_store.focus.text import fold, tokeniser, word_count, words, written_out
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,8 +60,7 @@ def read_main(terms: QueryTerms, text: str, anchors: Sequence[str] = ()) -> Main
         anchors: texts of the page's links.
     """
     folded = fold(text)
-    named = spread(text)
-    body = read_body(terms, folded if named is text else fold(named))
+    body = read_body(terms, written_out(text, folded))
     return MainText(body, _is_hub(body.words, folded, anchors), *hashes(folded))
 
 

@@ -11,7 +11,7 @@ from operator import contains
 from typing import TYPE_CHECKING
 
 from pagesift_store.focus.features import context_mask
-from pagesift_store.focus.text import fold, spread, tokeniser
+from pagesift_store.focus.text import fold, tokeniser, written_out
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,8 @@ class Nearby:
         if longest > MOST_CONTEXT:
             looked_at = [text[:MOST_CONTEXT] for text in texts]
         # No word spans a line break, and folding joins nothing across one.
-        folded = fold(spread("\n".join(looked_at)))
+        joined = "\n".join(looked_at)
+        folded = written_out(joined, fold(joined))
         words = tokeniser(folded)(folded)
         # A long anchor is cut, and the cut may leave another word.
         self.watched = longest > MOST_ANCHOR or not folded.isascii() or not watched.isdisjoint(words)
@@ -57,7 +58,7 @@ class Nearby:
         if hitting:
             lines = folded.split("\n")
             if len(lines) != len(texts):  # there are line breaks within the texts
-                lines = [fold(spread(text)) for text in looked_at]
+                lines = [written_out(text, fold(text)) for text in looked_at]
             for word in hitting:
                 self._may_hit.update(compress(texts, map(contains, lines, repeat(word))))
 

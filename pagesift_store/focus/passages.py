@@ -9,7 +9,7 @@ from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
 from pagesift_store.focus.fingerprint import digest64, squeeze
-from pagesift_store.focus.text import fold, spread, tokeniser, word_count
+from pagesift_store.focus.text import fold, tokeniser, word_count, written_out
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +81,7 @@ def passages(terms: QueryTerms, text: str) -> list[Passage]:
     Returns:
         Passages of 40 characters or more that hold a query term, distinct by hash, in order, at most 64.
     """
-    return list(read_body(terms, fold(spread(text))).passages)
+    return list(read_body(terms, written_out(text, fold(text))).passages)
 
 
 def read_body(terms: QueryTerms, folded: str) -> Body:
@@ -136,7 +136,7 @@ def glance(terms: QueryTerms, text: str) -> tuple[int, int]:
     Returns:
         Signed hit mask, and pair mask as in `Body.pairs`.
     """
-    folded = fold(spread(text))
+    folded = written_out(text, fold(text))
     tokens = tokeniser(folded)(folded)
     masks = list(map(terms.lookup, tokens))
     return reduce(or_, masks, 0), reduce(or_, _side_by_side(terms, tokens, masks), 0)

@@ -32,6 +32,7 @@ __all__ = [
     "unsigned",
     "word_count",
     "words",
+    "written_out",
 ]
 
 MAX_TERMS = 64
@@ -129,6 +130,19 @@ def spread(text: str) -> str:
 def _spread_name(found: re.Match[str]) -> str:
     name = found[0]
     return f"{name} {_BETWEEN_HUMPS.sub(' ', name)}" if len(name) <= MAX_STEMMED else name
+
+
+def written_out(text: str, folded: str) -> str:
+    """A text with its names written out, then folded: `fold(spread(text))`.
+
+    Args:
+        text: any text.
+        folded: as `fold` returns it. What that leaves as it is has no capitals, and so no such names.
+    """
+    if folded == text:
+        return folded
+    named = spread(text)
+    return folded if named is text else fold(named)
 
 
 def tokeniser(folded: str) -> Callable[[str], list[str]]:
@@ -345,7 +359,8 @@ class QueryTerms:
         """
         found = self.remembered.get(text)
         if found is None:
-            found = reduce(or_, map(self.lookup, words(spread(text))), 0)
+            folded = written_out(text, fold(text))
+            found = reduce(or_, map(self.lookup, tokeniser(folded)(folded)), 0)
             if len(text) <= _MAX_TEXT:
                 if len(self.remembered) >= _MAX_REMEMBERED:
                     self.remembered.clear()

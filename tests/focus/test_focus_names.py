@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from pagesift_store.focus.analysis import read_main
-from pagesift_store.focus.text import QueryTerms, spread
+from pagesift_store.focus.text import QueryTerms, fold, spread, written_out
 
 
 @pytest.mark.parametrize(
@@ -22,6 +24,16 @@ from pagesift_store.focus.text import QueryTerms, spread
 )
 def test_the_parts_stand_behind_the_name(text: str, expected: str) -> None:
     assert spread(text) == expected
+
+
+@given(
+    st.lists(st.sampled_from(["Hash", "Map", "HTTP", "map", "2", "é", "ß", "İ", "ﬁ", "’", " ", "-"])).map(
+        "".join
+    )
+)
+@example("")
+def test_written_out_is_spread_and_then_folded(text: str) -> None:
+    assert written_out(text, fold(text)) == fold(spread(text))
 
 
 def test_a_query_in_words_finds_a_name_and_a_name_finds_itself() -> None:
