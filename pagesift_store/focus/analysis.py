@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pagesift_store.focus.fingerprint import hashes
 from pagesift_store.focus.passages import Body, Passage, read_body
 from pagesift_store.focus.relevance import PageEvidence
-from pagesift_store.focus.text import fold, tokeniser, word_count, words, written_out
+from pagesift_store.focus.text import fold, tokeniser, word_count, word_count_of, words, written_out
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,9 +99,7 @@ def _is_hub(length: int, folded: str, anchors: Sequence[str]) -> bool:
     What counts is the main text: of the links, those whose anchors stand in it. Callers that leave anchors
     out of the text have none there; then all their words are compared with all of the text's.
     """
-    linked = fold("\n".join(anchors))
-    tokens = tokeniser(linked)(linked)
-    in_links = len(tokens) if linked.isascii() else word_count(tokens)
+    in_links = word_count_of("\n".join(anchors))
     if 2 * in_links <= length:
         return False  # whatever part of them stands in the text
     joined = f" {' '.join(tokeniser(folded)(folded))} "

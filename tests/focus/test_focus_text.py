@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pagesift_store.focus import text as text_module
 from pagesift_store.focus.stopwords import STOP_WORDS
-from pagesift_store.focus.text import QueryTerms, fold, signed, unsigned, word_count, words
+from pagesift_store.focus.text import QueryTerms, fold, signed, unsigned, word_count, word_count_of, words
 from pagesift_store.urls.reading import read
 from pagesift_store.urls.words import url_words
 
@@ -114,6 +114,11 @@ def test_words_of_unspaced_scripts_count_by_length() -> None:
     assert word_count(words("a student visa")) == 3
     assert word_count(words("学生签证 fee")) == 3
     assert word_count(words("유학생은 간다")) == 2
+
+
+@given(any_text | st.text(st.characters(max_codepoint=127)))
+def test_words_are_counted_without_being_made(text: str) -> None:
+    assert word_count_of(text) == word_count(words(text))
 
 
 @given(any_text)
