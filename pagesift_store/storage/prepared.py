@@ -28,9 +28,16 @@ make_row: Callable[..., Any] = namedtuple  # mypy wants literal names, these are
 
 
 class _Compiler(SQLiteCompiler):
-    """Writes constants into the text: bound, they would be put among the values of every execution anew."""
+    """Writes constants into the text: bound, they would be put among the values of every execution anew.
+
+    Raises:
+        TypeError: one is a real that is no whole number: SQLite may read its text as its neighbour. It is to be bound.
+    """
 
     def visit_bindparam(self, bindparam: Any, *args: Any, **options: Any) -> Any:
+        constant = None if bindparam.required else bindparam.effective_value
+        if isinstance(constant, float) and not constant.is_integer():
+            raise TypeError(f"{constant!r} is a constant of a statement; make it a parameter")
         options["literal_binds"] = not bindparam.required
         return super().visit_bindparam(bindparam, *args, **options)  # type: ignore[no-untyped-call]
 

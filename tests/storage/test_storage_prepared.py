@@ -42,6 +42,13 @@ def test_constants_stand_in_the_text() -> None:
     assert ready.names == ("d",)
 
 
+def test_a_real_is_no_constant() -> None:
+    """SQLite may read the text of a real as its neighbour, and a resume would not equal the run that was killed."""
+    assert "delay=0.0" in Prepared(update(host).values(delay=0.0)).sql
+    with pytest.raises(TypeError, match=r"0\.1 is a constant"):
+        Prepared(update(host).values(delay=0.1))
+
+
 def test_a_missing_value_is_an_error() -> None:
     with pytest.raises(KeyError, match="the_host"):
         Prepared(NAMED.where(host.c.id == bindparam("the_host"))).bound({"the_other": 7})
