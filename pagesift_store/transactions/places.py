@@ -106,7 +106,10 @@ def _new_lane(work: Work, host: HostInfo, subtree: str, cluster: str) -> int:
 
 
 def write_lanes(work: Work) -> None:
-    """Write the lanes that `place_of` has made, and their parts: all at once, before the first link in one of them."""
+    """Write the lanes that `place_of` has made, and their parts: all at once, before the first link in one of them.
+
+    Each has the best link that is queued in it so far as its head: it need not be offered any more.
+    """
     lanes = work.new_lanes
     if not lanes:
         return
@@ -120,6 +123,7 @@ def write_lanes(work: Work) -> None:
                 "subtree_id": lane.host.part_ids["subtree", lane.subtree],
                 "cluster_id": lane.host.part_ids["cluster", lane.cluster],
                 "cluster_cap": work.settings.cluster_cap,
+                **_head(work.heads.pop(lane.id, None)),
             }
             for lane in lanes
         ],
@@ -128,6 +132,14 @@ def write_lanes(work: Work) -> None:
     work.run_many(sql.count_lanes(), [{"the_id": host, "lanes": count} for host, count in counts.items()])
     limits.shut_new(work, [lane.id for lane in lanes])
     work.new_lanes = []
+
+
+def _head(best: tuple[int, float, int] | None) -> dict[str, Any]:
+    """The best link of a lane, as statements name it."""
+    if best is None:
+        return {"link_id": None, "the_score": None, "is_demoted": None}
+    demoted, minus_score, link_id = best
+    return {"link_id": link_id, "the_score": -minus_score, "is_demoted": demoted}
 
 
 def _write_parts(work: Work, lanes: Sequence[NewLane]) -> None:

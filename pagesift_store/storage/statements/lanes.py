@@ -131,11 +131,25 @@ def _is_spent(cluster_id: Any) -> Any:
 
 @cache
 def add_lane() -> Insert:
-    """A new lane, marked as its parts are; parameters `id`, `host_id`, `subtree_id`, `cluster_id`, `cluster_cap`."""
+    """A new lane, marked as its parts are, with the best of its links as its head.
+
+    Parameters `id`, `host_id`, `subtree_id`, `cluster_id`, `cluster_cap`; `link_id`, `the_score`, `is_demoted`: the
+    head, None for no head.
+    """
     names = ("id", "host_id", "subtree_id", "cluster_id")
+    score: Any = bindparam("the_score")
     dry = select(part.c.dry).where(part.c.id == bindparam("subtree_id")).scalar_subquery()
-    values: dict[str, Any] = {name: bindparam(name) for name in names}
-    return insert(lane).values(values | {"dry": dry, "spent": _is_spent(bindparam("cluster_id"))})
+    return insert(lane).values(
+        {name: bindparam(name) for name in names}
+        | {
+            "head_id": bindparam("link_id"),
+            "head_score": score,
+            "head_rank": score,  # no page of it adds to it yet
+            "head_demoted": bindparam("is_demoted"),
+            "dry": dry,
+            "spent": _is_spent(bindparam("cluster_id")),
+        }
+    )
 
 
 @cache
