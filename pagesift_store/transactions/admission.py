@@ -35,6 +35,8 @@ LARGEST = 1.7e308
 
 _HASH = attrgetter("hash")
 _QUEUED = LinkState.QUEUED.value
+# Read once: the class of an enum asks a function in Python for every name.
+_NEW, _KNOWN = Verdict.NEW, Verdict.KNOWN
 _UNFINISHED = frozenset({LinkState.QUEUED, LinkState.LEASED, LinkState.WAITING})
 
 
@@ -281,7 +283,7 @@ class _Batch:
         # A page does not tell where it was found.
         if link.state in _UNFINISHED and link.id != self._carrier.link_id:
             self._raise(link, item)
-        return accepted(Verdict.KNOWN, link.url, item.key, link.id)
+        return accepted(_KNOWN, link.url, item.key, link.id)
 
     def _find(self, item: Offer) -> _Link | None:
         """The link of this key; equal URLs have equal keys, so that few keys are made anew."""
@@ -332,7 +334,7 @@ class _Batch:
         if rewritten or found.revisit is not None:
             self._rare[key] = (key if rewritten else None, found.revisit)
         self._offer_head(lane_id, (demoted, -value, link_id))
-        return accepted(Verdict.NEW, url, key, link_id)
+        return accepted(_NEW, url, key, link_id)
 
     def _leads_nowhere(self, web: WebUrl) -> bool:
         """Whether links that only repeated pages carry have led to repeated pages on this host."""
