@@ -239,14 +239,14 @@ class _Batch:
         self._work = work
         self._carrier = carrier
         self._decay = decay(carrier.depth)
-        self._no_signal = no_signal(self._decay)
+        self._no_signal: tuple[Any, ...] = no_signal(self._decay)
         self._repeated = int(carrier.repeated)
         self._demoted = work.memory.demoted
         self._known: dict[bytes, list[_Link]] = {}
         self._next_n: dict[bytes, int] = {}  # by hash; 0 for one that no link has
-        by_hand = carrier.link_id is None
-        self._names = sql.BY_HAND if by_hand else sql.ON_PAGES
-        self._origin = (carrier.depth,) if by_hand else (carrier.link_id, carrier.depth)
+        self._by_hand = carrier.link_id is None
+        self._names = sql.BY_HAND if self._by_hand else sql.ON_PAGES
+        self._origin = (carrier.depth,) if self._by_hand else (carrier.link_id, carrier.depth)
         self._new: dict[str, tuple[Any, ...]] = {}
         self._rare: dict[str, tuple[Any, ...]] = {}
         self._met_again: dict[str, _Link] = {}
@@ -259,7 +259,10 @@ class _Batch:
         """Take a batch of offers off a list, the last first; their verdicts in that order."""
         batch = offers[-BATCH:]
         if nearby is None:
-            nearby = nearby_of(self._work.memory.terms, [item.found for item in batch if item.given is None])
+            to_read = [item.found for item in batch if item.given is None]
+            nearby = nearby_of(self._work.memory.terms, to_read)
+            if self._by_hand and not to_read:  # of no link is there a signal to bind
+                self._names, self._no_signal = sql.GIVEN, (self._decay,)
         self._signals = Signals(self._work, nearby)
         self._look_up(set(map(_HASH, batch)))
         size = len(batch)
@@ -295,7 +298,7 @@ class _Batch:
             return None
         again = self._met_again.get(item.key)
         if again is None:
-            columns = dict(zip(self._names, row, strict=True))
+            columns = NO_SIGNAL._asdict() | dict(zip(self._names, row, strict=True))
             again = self._met_again[item.key] = _Link(**columns, key=None, state=_QUEUED)
         return again
 
@@ -306,6 +309,7 @@ class _Batch:
         url = web.url
         link_id = self._first_new + len(self._new)
         host = host_of_url(work, web)
+        signal: tuple[Any, ...]
         if given is None:
             signal, value = self._signals.of(web, found, self._carrier, self._decay)
             is_given = 0

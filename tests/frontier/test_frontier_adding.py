@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from store_invariants import violations
 
-from pagesift_store import Added, FoundLink, Frontier, LinkState, Page, Refusal, Verdict
+from pagesift_store import Added, FoundLink, Frontier, LinkState, Page, Refusal, Settings, Verdict
 from pagesift_store.transactions.admission import BATCH
 
 if TYPE_CHECKING:
@@ -307,3 +307,24 @@ def test_a_head_follows_its_link_from_batch_to_batch_of_one_call(
     first, second = (lease.url for lease in opened.lease(2))
     assert (first == best.href) is (later > 1)
     assert second == others[-1 if later > 1 else -2].href
+
+
+def test_links_with_given_scores_are_the_same_beside_others(tmp_path: Path) -> None:
+    """Where all are given, no statement names a signal: the table has what such a link is stored with."""
+    given = [
+        FoundLink("https://a.example/visa/1", "visa", "fees", score=2.0),
+        FoundLink("https://a.example/visa/2", score=-1.0, revisit=60.0),
+        FoundLink("https://a.example/visa/1", score=3.5),  # met again in the same call
+        FoundLink("https://b.example/en/visa", score=0.0),
+    ]
+    rows = []
+    for name, others in (("alone", []), ("beside", [FoundLink("https://c.example/fees", "fees")])):
+        settings = Settings(scope="any")
+        with Frontier.open(tmp_path / f"{name}.db", query="visa fees", settings=settings) as frontier:
+            frontier.add([*given, *others], depth=2)
+            dumped = [row for row in frontier.dump() if row["table"] == "link"]
+            rows.append([row for row in dumped if not str(row["url"]).startswith("https://c.")])
+            assert violations(tmp_path / f"{name}.db") == []
+    assert rows[0] == rows[1]
+    assert [row["score"] for row in rows[0]] == [3.5, -1.0, 0.0]
+    assert {(row["factor"], row["url_hits"], row["given"]) for row in rows[0]} == {(1.0, 0, 1)}

@@ -73,6 +73,6 @@ def test_rows_are_written_whatever_the_order_of_their_values(names: tuple[str, .
         assert runner.rows(select(host.c.id, host.c.name)) == [(7, "a.example")]
 
 
-@pytest.mark.parametrize("names", [links_sql.ON_PAGES, links_sql.BY_HAND])
+@pytest.mark.parametrize("names", [links_sql.ON_PAGES, links_sql.BY_HAND, links_sql.GIVEN])
 def test_the_rows_of_new_links_stand_in_the_order_of_their_statement(names: tuple[str, ...]) -> None:
     assert Prepared(links_sql.add_queued_links(names)).names == names

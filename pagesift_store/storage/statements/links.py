@@ -80,6 +80,9 @@ ON_PAGES = tuple(name for name in NEW if name not in {*RARE, "alias_of", "state"
 BY_HAND = tuple(name for name in ON_PAGES if name != "parent_id")
 """The same of those that were added by hand."""
 
+GIVEN = tuple(name for name in BY_HAND if name not in SIGNAL)
+"""The same where every score was given: such links have no signal, as the table has it by default."""
+
 HASHES = tuple(f"hash_{i}" for i in range(500))
 """Names of the parameters of `find_by_hash`."""
 
