@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from pagesift_store.errors import InvalidValue
 from pagesift_store.records import LinkState
 from pagesift_store.storage.statements import acts as sql
-from pagesift_store.transactions import choosing, scoring
+from pagesift_store.transactions import choosing, scoring, watching
 from pagesift_store.transactions.choosing import Choice
 
 if TYPE_CHECKING:
-    import re
-
     from pagesift_store.transactions.work import Work
 
 _UNFINISHED = frozenset({LinkState.QUEUED, LinkState.LEASED, LinkState.WAITING})
@@ -69,6 +68,8 @@ def block(work: Work, pattern: str) -> int:
 def unblock(work: Work, pattern: str) -> int:
     """Take a pattern back; what it skipped is queued again, unless another one holds it. Returns how many links.
 
+    Pages that were fetched before wait for their next visit again, where it was laid down meanwhile that they have one.
+
     Raises:
         InvalidValue: no such pattern is blocked.
     """
@@ -80,7 +81,8 @@ def unblock(work: Work, pattern: str) -> int:
         blocked for blocked in work.memory.rules.blocked if blocked.pattern != pattern
     )
     # Any pattern's: what two patterns hold bears the name of the first, and waits for the second.
-    return _queue(work, Choice(states={LinkState.SKIPPED}, reason=_reason(""), unless=left))
+    skipped = _queue(work, Choice(states={LinkState.SKIPPED}, reason=_reason(""), unless=left))
+    return skipped + watching.follow_unblocked(work, re.compile(pattern), left)
 
 
 def _reason(pattern: str) -> str:

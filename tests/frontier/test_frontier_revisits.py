@@ -16,6 +16,7 @@ from pagesift_store import (
     LinkState,
     Page,
     StopReason,
+    upkeep,
 )
 
 if TYPE_CHECKING:
@@ -411,3 +412,54 @@ def seen(changes: list[list[float]], visits: list[list[float]]) -> float:
         for event in events
     )
     return found / total
+
+
+# -- beside blocks --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def blocked(frontier: Callable[..., Frontier], page: Callable[..., Page]) -> Frontier:
+    """A store whose two pages are fetched and done, and a pattern blocks the first of them."""
+    opened = frontier(scope="any")
+    opened.add([f"{SITE}/embassy/1", f"{SITE}/2"])
+    fetch_all(opened, page)
+    assert opened.block(pattern="/embassy/") == 0  # what is done stays so
+    return opened
+
+
+def _begin_by_hand(frontier: Frontier) -> None:
+    assert frontier.set_revisit(HOUR) == 2
+
+
+def _begin_by_setting(frontier: Frontier) -> None:
+    frontier.configure(revisit=True)
+
+
+@pytest.mark.parametrize("begin", [_begin_by_hand, _begin_by_setting])
+def test_a_blocked_page_is_not_visited_again_before_it_is_unblocked(
+    blocked: Frontier, begin: Callable[[Frontier], None], page: Callable[..., Page], clock: Any, store: Path
+) -> None:
+    """To say that pages are visited again is not to say that what is blocked may be fetched."""
+    begin(blocked)
+    clock.now += 30 * DAY
+    assert fetch_all(blocked, page) == ["/2"]
+    assert upkeep.check(store, all_keys=True).sound
+    assert blocked.unblock(pattern="/embassy/") == 1
+    clock.now += 30 * DAY
+    assert sorted(fetch_all(blocked, page)) == ["/2", "/embassy/1"]
+    assert violations(store) == []
+
+
+def test_what_another_pattern_holds_is_not_visited_again(
+    blocked: Frontier, page: Callable[..., Page], clock: Any
+) -> None:
+    blocked.block(pattern="a.example/embassy")
+    blocked.set_revisit(HOUR)
+    assert blocked.unblock(pattern="/embassy/") == 0
+    clock.now += DAY
+    assert fetch_all(blocked, page) == ["/2"]
+
+
+def test_a_page_without_another_visit_stays_done_when_it_is_unblocked(blocked: Frontier) -> None:
+    assert blocked.unblock(pattern="/embassy/") == 0
+    assert blocked.status().counts[LinkState.DONE] == 2
