@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from pagesift_store.errors import InvalidValue
@@ -12,6 +11,8 @@ from pagesift_store.transactions import choosing, scoring, watching
 from pagesift_store.transactions.choosing import Choice
 
 if TYPE_CHECKING:
+    import re
+
     from pagesift_store.transactions.work import Work
 
 _UNFINISHED = frozenset({LinkState.QUEUED, LinkState.LEASED, LinkState.WAITING})
@@ -82,7 +83,8 @@ def unblock(work: Work, pattern: str) -> int:
     )
     # Any pattern's: what two patterns hold bears the name of the first, and waits for the second.
     skipped = _queue(work, Choice(states={LinkState.SKIPPED}, reason=_reason(""), unless=left))
-    return skipped + watching.follow_unblocked(work, re.compile(pattern), left)
+    fetched = Choice(pattern=choosing.compiled(pattern), states={LinkState.DONE}, unless=left)
+    return skipped + watching.follow(work, fetched)
 
 
 def _reason(pattern: str) -> str:

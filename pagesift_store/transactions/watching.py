@@ -13,45 +13,34 @@ from pagesift_store.transactions.admission import check_revisit
 from pagesift_store.transactions.choosing import Choice
 
 if TYPE_CHECKING:
-    import re
-    from collections.abc import Sequence
-
     from pagesift_store.transactions.work import Work
 
 
 def follow_settings(work: Work) -> None:
     """The setting `revisit` changed: what was fetched waits for its next visit, or is done for good."""
     states = {LinkState.DONE, LinkState.WAITING}
-    with choosing.chosen(work, Choice(states=states, unless=work.memory.rules.blocked)):
+    follow(work, Choice(states=states, unless=work.memory.rules.blocked))
+
+
+def follow(work: Work, choice: Choice) -> int:
+    """The chosen pages wait for the visit that is laid down for them, or are done; returns how many more wait."""
+    before: int = work.crawl.waiting
+    with choosing.chosen(work, choice):
         _settle(work)
-
-
-def follow_unblocked(work: Work, pattern: re.Pattern[str], left: Sequence[re.Pattern[str]]) -> int:
-    """A block was taken back: what it kept from another visit waits for it; returns how many pages.
-
-    Args:
-        work: the transaction.
-        pattern: the block.
-        left: those that are still there.
-    """
-    before = work.crawl.waiting
-    with choosing.chosen(work, Choice(pattern=pattern, states={LinkState.DONE}, unless=left)):
-        _settle(work)
-    return int(work.crawl.waiting - before)
+    return int(work.crawl.waiting) - before
 
 
 def set_revisit(work: Work, every: float | None, *, host: str | None, pattern: str | None) -> int:
     """The body of `Frontier.set_revisit`."""
     every = check_revisit(every)
-    choice = Choice(host=choosing.host_named(host), pattern=choosing.compiled(pattern))
     blocked = work.memory.rules.blocked
+    choice = Choice(host=choosing.host_named(host), pattern=choosing.compiled(pattern))
     with choosing.chosen(work, choice) as found:
         work.run(sql.set_revisit(), revisit=every)
         if not blocked:
             _settle(work)
     if blocked:  # they have their interval, and wait for a visit once they are unblocked
-        with choosing.chosen(work, choice._replace(unless=blocked)):
-            _settle(work)
+        follow(work, choice._replace(unless=blocked))
     return found
 
 
